@@ -1,0 +1,104 @@
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::reference::split_tag;
+use super::{Digest, InvalidRepository, Repository};
+
+/// The short name a user gives to an image, the part before `=` (spec 10 §1.1).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Alias(Arc<str>);
+
+/// An image as users configure it: `[alias=]repository[:constraint]`.
+///
+/// The part after the colon is no tag but a constraint, whose meaning the update strategy
+/// knows: a version range for semver, a tag to follow for digest. It is split off before
+/// the repository is read, so ports and `library/` are understood whatever follows
+/// (spec 10 faults F1–F3).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ConfiguredImage {
+    /// The image's short name, if it has one.
+    pub alias: Option<Alias>,
+    /// Where the image lives.
+    pub repository: Repository,
+    /// The text after the colon, as written; never empty.
+    pub constraint: Option<Arc<str>>,
+    /// A digest after `@`. It constrains nothing (spec 10 §5.2).
+    pub digest: Option<Digest>,
+}
+
+/// Why a text is not a configured image.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidConfiguredImage {
+    /// The repository part.
+    #[error(transparent)]
+    Repository(#[from] InvalidRepository),
+    /// Two entries on two lines with no comma between them (spec 21 §5.2).
+    #[error("'{0}' spans two lines: a comma is missing between two images")]
+    LineBreak(String),
+}
+
+impl Alias {
+    /// Takes a name; `None` if it is empty.
+    pub fn new(name: &str) -> Option<Self> {
+        (!name.is_empty()).then(|| Self(name.into()))
+    }
+
+    /// The alias as written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Alias {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for ConfiguredImage {
+    type Err = InvalidConfiguredImage;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.contains(['\n', '\r']) {
+            return Err(InvalidConfiguredImage::LineBreak(text.to_owned()));
+        }
+        let (alias, rest) = split_alias(text);
+        let (rest, digest) = match rest.split_once('@') {
+            Some((rest, digest)) => (rest, Some(Digest::new(digest))),
+            None => (rest, None),
+        };
+        let (name, constraint) = split_tag(rest);
+        Ok(Self {
+            alias: alias.and_then(Alias::new),
+            repository: name.parse()?,
+            constraint: constraint.filter(|text| !text.is_empty()).map(Arc::from),
+            digest,
+        })
+    }
+}
+
+/// Splits at the first `=`, unless it stands behind a tag's colon and so belongs to a
+/// constraint such as `>=1.0` (spec 10 F1).
+fn split_alias(text: &str) -> (Option<&str>, &str) {
+    match text.split_once('=') {
+        Some((alias, rest)) if split_tag(alias).1.is_none() => (Some(alias), rest),
+        _ => (None, text),
+    }
+}
+
+impl fmt::Display for ConfiguredImage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(alias) = &self.alias {
+            write!(f, "{alias}=")?;
+        }
+        write!(f, "{}", self.repository)?;
+        if let Some(constraint) = &self.constraint {
+            write!(f, ":{constraint}")?;
+        }
+        if let Some(digest) = &self.digest {
+            write!(f, "@{digest}")?;
+        }
+        Ok(())
+    }
+}

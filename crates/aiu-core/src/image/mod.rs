@@ -1,0 +1,17 @@
+//! Names of images, checked once on the way in (spec 10 §1–§3).
+//!
+//! Past this module no `String` stands for a registry, a repository, a tag or a digest.
+
+mod configured;
+mod digest;
+mod platform;
+mod reference;
+mod repository;
+mod tag;
+
+pub use configured::{Alias, ConfiguredImage, InvalidConfiguredImage};
+pub use digest::Digest;
+pub use platform::{InvalidPlatform, Platform};
+pub use reference::{ImageReference, InvalidReference, TagRef};
+pub use repository::{InvalidRepository, Registry, Repository};
+pub use tag::{InvalidTag, Tag};

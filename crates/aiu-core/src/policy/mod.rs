@@ -1,0 +1,1 @@
+//! The five ways to order tags, and the filters before them (spec 10 §5).

@@ -1,0 +1,1 @@
+//! What a cycle did, as data.
