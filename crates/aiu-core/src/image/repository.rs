@@ -50,7 +50,9 @@ pub enum InvalidRepository {
         text: String,
     },
     /// A path component against the distribution spec's grammar.
-    #[error("'{component}' in '{text}' is not a valid part of a repository name: lower-case letters, digits and single separators only")]
+    #[error(
+        "'{component}' in '{text}' is not a valid part of a repository name: lower-case letters, digits and single separators only"
+    )]
     Component {
         /// The offending component.
         component: String,
