@@ -14,6 +14,8 @@ pub struct TagRef {
 }
 
 /// One image as it runs or is written: a repository and, mostly, a tag or digest.
+///
+/// Without a tag nothing is known of what runs, so any winner is an update (spec 10 §7.2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ImageReference {
     /// Where the image lives.
@@ -111,12 +113,18 @@ impl FromStr for TagRef {
     type Err = InvalidTag;
 
     /// Reads `tag`, `tag@digest`, `@digest` or a bare `sha256:…` digest.
+    ///
+    /// Digests are kept as they are, short ones too; a tag must be valid.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.split_once('@') {
-            Some(("", digest)) => Ok(Self::digest(Digest::new(digest))),
-            Some((tag, digest)) => Ok(Self::pinned(tag.parse()?, Digest::new(digest))),
-            None if Digest::new(text).is_well_formed() => Ok(Self::digest(Digest::new(text))),
-            None => Ok(Self::tag(text.parse()?)),
+        let (tag, digest) = match text.split_once('@') {
+            Some((tag, digest)) => (tag, Digest::written(digest)),
+            None if Digest::is_named_in(text) => return Ok(Self::digest(Digest::new(text))),
+            None => (text, None),
+        };
+        match digest {
+            Some(digest) if tag.is_empty() => Ok(Self::digest(digest)),
+            Some(digest) => Ok(Self::pinned(tag.parse()?, digest)),
+            None => Ok(Self::tag(tag.parse()?)),
         }
     }
 }
@@ -142,20 +150,19 @@ impl fmt::Display for ImageReference {
 impl FromStr for ImageReference {
     type Err = InvalidReference;
 
+    /// Reads what runs or is written, and loses as little of it as possible: upper-case paths
+    /// and unusual digests are kept and printed as written (spec 10 §1.3), a colon or `@` with
+    /// nothing behind it counts as not written. Refused are an empty name, a URL, and a tag
+    /// that no registry can hold, since a runtime cannot have pulled that.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, digest) = match text.split_once('@') {
-            Some((name, digest)) => (name, Some(Digest::new(digest))),
+            Some((name, digest)) => (name, Digest::written(digest)),
             None => (text, None),
         };
         let (name, tag) = split_tag(name);
         let repository = name.parse()?;
-        let tag = match tag {
-            Some(tag) => Some(
-                tag.parse::<Tag>()
-                    .map_err(|cause| InvalidReference::Tag { text: text.to_owned(), cause })?,
-            ),
-            None => None,
-        };
+        let tag = tag.filter(|tag| !tag.is_empty()).map(str::parse::<Tag>).transpose();
+        let tag = tag.map_err(|cause| InvalidReference::Tag { text: text.to_owned(), cause })?;
         let tag = (tag.is_some() || digest.is_some()).then_some(TagRef { tag, digest });
         Ok(Self { repository, tag })
     }
