@@ -2,7 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::reference::split_tag;
+use super::written::{Written, split_tag};
 use super::{Digest, InvalidRepository, Repository};
 
 /// The short name a user gives to an image, the part before `=` (spec 10 §1.1).
@@ -72,16 +72,12 @@ impl FromStr for ConfiguredImage {
             return Err(InvalidConfiguredImage::LineBreak(text.to_owned()));
         }
         let (alias, rest) = split_alias(text);
-        let (rest, digest) = match rest.split_once('@') {
-            Some((rest, digest)) => (rest, Digest::written(digest)),
-            None => (rest, None),
-        };
-        let (name, constraint) = split_tag(rest);
+        let written = Written::read(rest);
         Ok(Self {
             alias: alias.and_then(Alias::new),
-            repository: name.parse()?,
-            constraint: constraint.filter(|text| !text.is_empty()).map(Arc::from),
-            digest,
+            repository: written.repository()?,
+            constraint: written.tag.map(Arc::from),
+            digest: written.digest,
         })
     }
 }

@@ -15,11 +15,6 @@ impl Digest {
         Self(text.into())
     }
 
-    /// What stands behind an `@`; `None` if that is nothing.
-    pub(super) fn written(text: &str) -> Option<Self> {
-        (!text.is_empty()).then(|| Self::new(text))
-    }
-
     /// The digest's text, algorithm included.
     pub fn as_str(&self) -> &str {
         &self.0

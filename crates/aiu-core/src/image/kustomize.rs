@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use super::reference::split_tag;
-use super::{Digest, Repository};
+use super::Digest;
+use super::written::Written;
 
 /// `name`, `name:tag`, `name@digest` or `old=new[…]`, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,18 +23,16 @@ impl KustomizeImage {
             Some((old, image)) => (Some(old), image),
             None => (None, entry),
         };
-        let (image, digest) = match image.split_once('@') {
-            Some((image, digest)) => (image, Digest::written(digest)),
-            None => (image, None),
+        let written = Written::read(image);
+        let repository: Arc<str> = match written.repository() {
+            Ok(repository) => repository.to_string().into(),
+            Err(_) => written.name.into(),
         };
-        let (repository, tag) = split_tag(image);
-        let repository = as_printed(repository);
         let (name, new_name) = match old {
             Some(old) => (old.into(), (!repository.is_empty()).then_some(repository)),
             None => (repository, None),
         };
-        let new_tag = tag.filter(|tag| !tag.is_empty()).map(Arc::from);
-        Self { name, new_name, new_tag, digest }
+        Self { name, new_name, new_tag: written.tag.map(Arc::from), digest: written.digest }
     }
 
     /// Whether `entry` is the one that `query` would replace: the same old name if `query`
@@ -44,20 +42,7 @@ impl KustomizeImage {
     pub fn is_same_entry(entry: &str, query: &str) -> bool {
         match query.split_once('=') {
             Some((old, _)) => entry.split('=').next() == Some(old),
-            None => !entry.contains('=') && written_name(entry) == written_name(query),
+            None => !entry.contains('=') && Written::read(entry).name == Written::read(query).name,
         }
-    }
-}
-
-/// The repository of a reference, as written.
-fn written_name(reference: &str) -> &str {
-    split_tag(reference.split('@').next().unwrap_or_default()).0
-}
-
-/// A repository as it is printed elsewhere, or the text itself if it is none.
-fn as_printed(repository: &str) -> Arc<str> {
-    match repository.parse::<Repository>() {
-        Ok(repository) => repository.to_string().into(),
-        Err(_) => repository.into(),
     }
 }

@@ -10,6 +10,7 @@ mod platform;
 mod reference;
 mod repository;
 mod tag;
+mod written;
 
 pub use configured::{Alias, ConfiguredImage, InvalidConfiguredImage};
 pub use digest::Digest;

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::written::Written;
 use super::{Digest, InvalidRepository, InvalidTag, Repository, Tag};
 
 /// What stands after an image's name: a tag, a digest or both, never nothing.
@@ -116,15 +117,12 @@ impl FromStr for TagRef {
     ///
     /// Digests are kept as they are, short ones too; a tag must be valid.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (tag, digest) = match text.split_once('@') {
-            Some((tag, digest)) => (tag, Digest::written(digest)),
-            None if Digest::is_named_in(text) => return Ok(Self::digest(Digest::new(text))),
-            None => (text, None),
-        };
-        match digest {
-            Some(digest) if tag.is_empty() => Ok(Self::digest(digest)),
-            Some(digest) => Ok(Self::pinned(tag.parse()?, digest)),
-            None => Ok(Self::tag(tag.parse()?)),
+        match text.split_once('@') {
+            Some(("", digest)) if !digest.is_empty() => Ok(Self::digest(Digest::new(digest))),
+            Some((tag, "")) => Ok(Self::tag(tag.parse()?)),
+            Some((tag, digest)) => Ok(Self::pinned(tag.parse()?, Digest::new(digest))),
+            None if Digest::is_named_in(text) => Ok(Self::digest(Digest::new(text))),
+            None => Ok(Self::tag(text.parse()?)),
         }
     }
 }
@@ -155,24 +153,12 @@ impl FromStr for ImageReference {
     /// nothing behind it counts as not written. Refused are an empty name, a URL, and a tag
     /// that no registry can hold, since a runtime cannot have pulled that.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (name, digest) = match text.split_once('@') {
-            Some((name, digest)) => (name, Digest::written(digest)),
-            None => (text, None),
-        };
-        let (name, tag) = split_tag(name);
-        let repository = name.parse()?;
-        let tag = tag.filter(|tag| !tag.is_empty()).map(str::parse::<Tag>).transpose();
+        let written = Written::read(text);
+        let repository = written.repository()?;
+        let tag = written.tag.map(str::parse::<Tag>).transpose();
         let tag = tag.map_err(|cause| InvalidReference::Tag { text: text.to_owned(), cause })?;
+        let digest = written.digest;
         let tag = (tag.is_some() || digest.is_some()).then_some(TagRef { tag, digest });
         Ok(Self { repository, tag })
-    }
-}
-
-/// Cuts at the first `:` after the last `/`; a port's colon stands before it.
-pub(super) fn split_tag(text: &str) -> (&str, Option<&str>) {
-    let name_starts = text.rfind('/').map_or(0, |at| at + 1);
-    match text[name_starts..].find(':') {
-        Some(at) => (&text[..name_starts + at], Some(&text[name_starts + at + 1..])),
-        None => (text, None),
     }
 }

@@ -159,15 +159,16 @@ fn split_host(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// A capital letter alone makes a host only before a path that a registry can hold:
-/// `Foo/bar` has one, `Foo/Bar` has none (IMG-037, IMG-038).
+/// A dot or a port makes a host, unless `first` can only be part of a path (`host_name.x`). A
+/// capital letter does before a path that a registry can hold: `Foo/bar` has a host,
+/// `Foo/Bar` has none (IMG-037, IMG-038).
 fn looks_like_host(first: &str, rest: &str) -> bool {
     first == "localhost"
-        || first.contains(['.', ':'])
+        || (first.contains(['.', ':']) && (is_host(first) || !is_component(first)))
         || (first.bytes().any(|b| b.is_ascii_uppercase()) && rest.split('/').all(is_component))
 }
 
-fn is_host(host: &str) -> bool {
+pub(super) fn is_host(host: &str) -> bool {
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
     if let Some(rest) = host.strip_prefix('[') {
         let Some((address, after)) = rest.split_once(']') else { return false };

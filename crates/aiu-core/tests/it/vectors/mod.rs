@@ -30,12 +30,14 @@ macro_rules! vector_files {
 }
 
 mod glob;
+mod image_ref;
 mod semver_constraints;
 mod semver_parse;
 mod semver_pick;
 
 vector_files! {
     glob,
+    image_ref,
     semver_constraints,
     semver_parse,
     semver_pick,
