@@ -1,1 +1,5 @@
-//! aiu-testkit
+//! Servers and tools for tests: the real protocols, in this process.
+//!
+//! Development only; nothing here ships.
+
+pub mod registry;

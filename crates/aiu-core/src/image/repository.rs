@@ -172,7 +172,7 @@ pub(super) fn is_host(host: &str) -> bool {
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
     if let Some(rest) = host.strip_prefix('[') {
         let Some((address, after)) = rest.split_once(']') else { return false };
-        return address.parse::<std::net::Ipv6Addr>().is_ok()
+        return address.parse::<core::net::Ipv6Addr>().is_ok()
             && (after.is_empty() || after.strip_prefix(':').is_some_and(is_port));
     }
     let (name, port) = match host.split_once(':') {
