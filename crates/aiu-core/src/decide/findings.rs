@@ -10,6 +10,9 @@ use crate::policy::{AllowTags, IgnorePattern, Reason, SemverRange, UpdatePolicy,
 use crate::report::{Finding, Severity};
 use crate::version::{Version, VersionConstraint};
 
+#[cfg(test)]
+mod tests;
+
 /// All there is to say about one decision. Rejected tags are told of only where no tag won;
 /// otherwise they are in the explanation.
 pub fn findings(
