@@ -4,7 +4,6 @@
 //! original; both are kept, so that findings can name them (spec 10 F17).
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::Reason;
@@ -18,16 +17,9 @@ pub enum AllowTags {
     /// Nothing written, or `any`.
     Any,
     /// `regexp:EXPR`: those in which the expression matches anywhere.
-    Matching(Expression),
+    Matching(GoRegexp),
     /// Something else: none.
     Broken(AllowFault),
-}
-
-/// A compiled expression. Two are equal when their texts are.
-#[derive(Clone, Debug)]
-pub struct Expression {
-    text: Arc<str>,
-    regexp: Arc<GoRegexp>,
 }
 
 /// Why a value of `allowTags` allows nothing. Prints as the original's warning (spec 21 §7.1).
@@ -42,13 +34,8 @@ pub enum AllowFault {
         /// What stands behind the colon.
         argument: Arc<str>,
     },
-    /// The expression does not compile.
-    Expression {
-        /// The expression.
-        text: Arc<str>,
-        /// The compiler's words.
-        cause: Arc<str>,
-    },
+    /// What stands behind `regexp:` does not compile.
+    Expression(Arc<str>),
 }
 
 /// One item of `ignoreTags`.
@@ -83,47 +70,19 @@ impl AllowTags {
             let (word, argument) = (word.into(), argument.into());
             return Self::Broken(AllowFault::Function { word, argument });
         }
-        match Expression::new(argument) {
-            Ok(expression) => Self::Matching(expression),
-            Err(fault) => Self::Broken(fault),
-        }
+        GoRegexp::new(argument).map_or_else(
+            |_| Self::Broken(AllowFault::Expression(argument.into())),
+            AllowTags::Matching,
+        )
     }
 
     /// Whether a tag of this text is allowed.
     pub fn allows(&self, tag: &str) -> bool {
         match self {
             Self::Any => true,
-            Self::Matching(expression) => expression.regexp.is_match(tag),
+            Self::Matching(expression) => expression.is_match(tag),
             Self::Broken(_) => false,
         }
-    }
-}
-
-impl Expression {
-    fn new(text: &str) -> Result<Self, AllowFault> {
-        let broken =
-            |cause: String| AllowFault::Expression { text: text.into(), cause: cause.into() };
-        let regexp = GoRegexp::new(text).map_err(|error| broken(error.to_string()))?;
-        Ok(Self { text: text.into(), regexp: regexp.into() })
-    }
-
-    /// The expression as written, without its prefix.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-}
-
-impl PartialEq for Expression {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Expression {}
-
-impl Hash for Expression {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.text.hash(state);
     }
 }
 
@@ -132,7 +91,7 @@ impl fmt::Display for AllowFault {
         match self {
             Self::Syntax(value) => write!(f, "Invalid match option syntax '{value}', ignoring"),
             Self::Function { word, .. } => write!(f, "Unknown match function: {word}"),
-            Self::Expression { text, .. } => write!(f, "Could not compile regexp '{text}'"),
+            Self::Expression(text) => write!(f, "Could not compile regexp '{text}'"),
         }
     }
 }
