@@ -86,8 +86,8 @@ impl OneApplication<'_> {
             match self.image(image, &effective, &place, live.clone()) {
                 Ok((tracked, findings)) => {
                     plan.findings.extend(findings.into_iter().map(|f| (self.app.clone(), f)));
-                    let twice = plan.images[before..].iter().any(|i| i.key == tracked.key);
-                    if twice {
+                    let listed = plan.images[before..].iter().any(|i| i.key == tracked.key);
+                    if listed {
                         let failure = twice(&tracked.key);
                         plan.dropped.push(self.dropped(Some(image), failure));
                     } else {
