@@ -13,6 +13,7 @@ pub mod decide;
 pub mod edit;
 pub mod glob;
 pub mod image;
+pub mod outcome;
 pub mod policy;
 pub mod regexp;
 pub mod report;

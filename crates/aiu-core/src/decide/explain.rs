@@ -1,0 +1,166 @@
+//! Decisions in words and as data: one line per tag, in a stable order.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+
+use super::{Candidate, Decision, Rejection, Verdict};
+use crate::image::{Tag, TagRef};
+use crate::policy::Reason;
+
+/// Why a decision came out as it did.
+///
+/// Borrowed from the decision, so it costs a list of references. Candidates come first, best
+/// first, then the rejected tags by name; every listed tag has one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation<'a> {
+    decision: &'a Decision,
+    current: Option<&'a TagRef>,
+}
+
+/// What became of one tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// The tag.
+    pub tag: &'a Tag,
+    /// What became of it.
+    pub fate: Fate<'a>,
+    /// Whether the image is at this tag now.
+    pub is_current: bool,
+}
+
+/// The ends a tag can come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate<'a> {
+    /// It will be written.
+    Chosen,
+    /// It is what is there, and stays.
+    Kept,
+    /// It is the best, but lower than what is there.
+    Held,
+    /// It could have been chosen, were it not for this one.
+    OutrankedBy(&'a Tag),
+    /// It could not be chosen.
+    Rejected(Reason),
+}
+
+/// Explains `decision` for an image that is at `current`.
+pub fn explain<'a>(decision: &'a Decision, current: Option<&'a TagRef>) -> Explanation<'a> {
+    Explanation { decision, current }
+}
+
+impl<'a> Explanation<'a> {
+    /// One line per listed tag.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'a>> {
+        let current = self.current.and_then(TagRef::name);
+        let line = move |tag, fate| Line { tag, fate, is_current: Some(tag) == current };
+        let decision = self.decision;
+        let candidates = decision.shortlist.candidates.iter();
+        let rejected = decision.shortlist.rejected.iter();
+        candidates
+            .map(move |Candidate { tag, .. }| line(tag, fate_of_candidate(decision, tag)))
+            .chain(
+                rejected.map(move |Rejection { tag, reason }| line(tag, Fate::Rejected(*reason))),
+            )
+    }
+
+    /// The verdict and how many tags were weighed, in one line: `update to 1.3.1; 2
+    /// candidates, 3 rejected (1 NotSemver, 2 OutsideConstraint)`.
+    pub fn summary(&self) -> String {
+        let list = &self.decision.shortlist;
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for rejection in &list.rejected {
+            *counts.entry(rejection.reason.word()).or_default() += 1;
+        }
+        let counts: Vec<_> = counts.iter().map(|(word, n)| format!("{n} {word}")).collect();
+        let rejected = if counts.is_empty() {
+            String::new()
+        } else {
+            format!(", {} rejected ({})", list.rejected.len(), counts.join(", "))
+        };
+        let plural = if list.candidates.len() == 1 { "" } else { "s" };
+        let verdict = &self.decision.verdict;
+        format!("{verdict}; {} candidate{plural}{rejected}", list.candidates.len())
+    }
+}
+
+fn fate_of_candidate<'a>(decision: &'a Decision, tag: &'a Tag) -> Fate<'a> {
+    match (&decision.chosen, &decision.verdict) {
+        (Some(chosen), _) if chosen != tag => Fate::OutrankedBy(chosen),
+        (_, Verdict::UpToDate) => Fate::Kept,
+        (_, Verdict::Held(_)) => Fate::Held,
+        (_, Verdict::UpdateTo(_) | Verdict::NoCandidate(_)) => Fate::Chosen,
+    }
+}
+
+impl Fate<'_> {
+    /// The stable word (spec 00 §6).
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Chosen => "Chosen",
+            Self::Kept => "Kept",
+            Self::Held => "WouldDowngrade",
+            Self::OutrankedBy(_) => "Outranked",
+            Self::Rejected(reason) => reason.word(),
+        }
+    }
+}
+
+impl fmt::Display for Fate<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Chosen => f.write_str("is chosen"),
+            Self::Kept => f.write_str("is kept"),
+            Self::Held => f.write_str("is the best left, but lower than the current version"),
+            Self::OutrankedBy(winner) => write!(f, "is outranked by {winner}"),
+            Self::Rejected(reason) => f.write_str(reason.sentence()),
+        }
+    }
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.is_current { " (current)" } else { "" };
+        write!(f, "{}{mark} {}", self.tag, self.fate)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UpdateTo(tag) => write!(f, "update to {}", tag.as_tag_value()),
+            Self::UpToDate => f.write_str("up to date"),
+            Self::NoCandidate(why) => write!(f, "no candidate: {why}"),
+            Self::Held(reason) => write!(f, "held: {reason}"),
+        }
+    }
+}
+
+/// The summary, then the lines.
+impl fmt::Display for Explanation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.summary())?;
+        self.lines().try_for_each(|line| write!(f, "\n  {line}"))
+    }
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Line", 4)?;
+        fields.serialize_field("tag", self.tag.as_str())?;
+        fields.serialize_field("verdict", self.fate.word())?;
+        fields.serialize_field("text", &self.fate.to_string())?;
+        fields.serialize_field("current", &self.is_current)?;
+        fields.end()
+    }
+}
+
+impl Serialize for Explanation<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Explanation", 2)?;
+        fields.serialize_field("verdict", &self.decision.verdict.to_string())?;
+        fields.serialize_field("tags", &self.lines().collect::<Vec<_>>())?;
+        fields.end()
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of the core from the outside: the reference's answers, and laws.
+
+#[cfg(test)]
+mod vectors;
