@@ -31,9 +31,9 @@ fn options() -> DecideOptions {
 }
 
 /// What runs: `app` with this tag, or nothing known.
-fn running(tag: &str) -> Option<Current> {
+fn running(tag: &str) -> Current {
     let reference = (!tag.is_empty()).then(|| format!("app:{tag}").parse().unwrap());
-    Some(Current { reference, source: CurrentSource::Live })
+    Current { reference, source: CurrentSource::Live }
 }
 
 /// The whole decision, as a person would say it.
@@ -74,7 +74,7 @@ fn the_highest_admitted_version_wins() {
     ];
     for (constraint, current, tags, expected) in rows {
         let asked = asked("semver", &format!("app:{constraint}"), "", "");
-        let told = decided(&asked, running(current).as_ref(), tags, &options());
+        let told = decided(&asked, Some(&running(current)), tags, &options());
         assert_eq!(told, expected, "{constraint} given [{tags}]");
     }
 }
@@ -134,7 +134,7 @@ fn a_version_that_vanished_is_not_lowered_silently() {
         let list = Arc::new(shortlist(&asked.policy, &listed(tags)));
         let options = DecideOptions { allow_downgrade, ..options() };
         let decision =
-            decide(&list, &asked.policy, &asked.image, running("8.1.0").as_ref(), &options);
+            decide(&list, &asked.policy, &asked.image, Some(&running("8.1.0")), &options);
         assert_eq!(decision.verdict.to_string(), expected, "{image} given [{tags}]");
     }
 }

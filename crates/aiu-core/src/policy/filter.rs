@@ -4,13 +4,13 @@
 //! original; both are kept, so that findings can name them (spec 10 F17).
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::Reason;
 use crate::glob::{Glob, InvalidGlob};
 use crate::image::Tag;
 use crate::regexp::GoRegexp;
+use crate::report::{Finding, Severity};
 
 /// The tags that are allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,16 +18,9 @@ pub enum AllowTags {
     /// Nothing written, or `any`.
     Any,
     /// `regexp:EXPR`: those in which the expression matches anywhere.
-    Matching(Expression),
+    Matching(GoRegexp),
     /// Something else: none.
     Broken(AllowFault),
-}
-
-/// A compiled expression. Two are equal when their texts are.
-#[derive(Clone, Debug)]
-pub struct Expression {
-    text: Arc<str>,
-    regexp: Arc<GoRegexp>,
 }
 
 /// Why a value of `allowTags` allows nothing. Prints as the original's warning (spec 21 §7.1).
@@ -42,13 +35,8 @@ pub enum AllowFault {
         /// What stands behind the colon.
         argument: Arc<str>,
     },
-    /// The expression does not compile.
-    Expression {
-        /// The expression.
-        text: Arc<str>,
-        /// The compiler's words.
-        cause: Arc<str>,
-    },
+    /// What stands behind `regexp:` does not compile.
+    Expression(Arc<str>),
 }
 
 /// One item of `ignoreTags`.
@@ -83,47 +71,19 @@ impl AllowTags {
             let (word, argument) = (word.into(), argument.into());
             return Self::Broken(AllowFault::Function { word, argument });
         }
-        match Expression::new(argument) {
-            Ok(expression) => Self::Matching(expression),
-            Err(fault) => Self::Broken(fault),
-        }
+        GoRegexp::new(argument).map_or_else(
+            |_| Self::Broken(AllowFault::Expression(argument.into())),
+            AllowTags::Matching,
+        )
     }
 
     /// Whether a tag of this text is allowed.
     pub fn allows(&self, tag: &str) -> bool {
         match self {
             Self::Any => true,
-            Self::Matching(expression) => expression.regexp.is_match(tag),
+            Self::Matching(expression) => expression.is_match(tag),
             Self::Broken(_) => false,
         }
-    }
-}
-
-impl Expression {
-    fn new(text: &str) -> Result<Self, AllowFault> {
-        let broken =
-            |cause: String| AllowFault::Expression { text: text.into(), cause: cause.into() };
-        let regexp = GoRegexp::new(text).map_err(|error| broken(error.to_string()))?;
-        Ok(Self { text: text.into(), regexp: regexp.into() })
-    }
-
-    /// The expression as written, without its prefix.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-}
-
-impl PartialEq for Expression {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Expression {}
-
-impl Hash for Expression {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.text.hash(state);
     }
 }
 
@@ -132,8 +92,40 @@ impl fmt::Display for AllowFault {
         match self {
             Self::Syntax(value) => write!(f, "Invalid match option syntax '{value}', ignoring"),
             Self::Function { word, .. } => write!(f, "Unknown match function: {word}"),
-            Self::Expression { text, .. } => write!(f, "Could not compile regexp '{text}'"),
+            Self::Expression(text) => write!(f, "Could not compile regexp '{text}'"),
         }
+    }
+}
+
+impl AllowFault {
+    /// The expression that was probably meant, where there is one.
+    fn corrected(&self) -> Option<GoRegexp> {
+        match self {
+            Self::Syntax(text) | Self::Function { argument: text, .. } => GoRegexp::new(text).ok(),
+            Self::Expression(_) => None,
+        }
+    }
+
+    /// What to write instead.
+    fn fix<'a>(&self, listed: impl Iterator<Item = &'a Tag> + Clone) -> String {
+        if let Some(expression) = self.corrected() {
+            let all = listed.clone().count();
+            let admitted = listed.filter(|tag| expression.is_match(tag.as_str())).count();
+            let expression = expression.as_str();
+            return format!(
+                "allowTags: 'regexp:{expression}' (admits {admitted} of {all} listed tags)"
+            );
+        }
+        let text = match self {
+            Self::Syntax(text) | Self::Expression(text) | Self::Function { argument: text, .. } => {
+                text
+            }
+        };
+        let cause = GoRegexp::new(text).err().map(|error| format!(": {error}"));
+        format!(
+            "write 'any', or 'regexp:' and an expression that compiles{}",
+            cause.unwrap_or_default()
+        )
     }
 }
 
@@ -182,5 +174,27 @@ impl TagFilter {
         } else {
             Ok(())
         }
+    }
+
+    /// What is broken in the filter, loudest first, and what to write instead. The listed tags
+    /// show what a correction would come to.
+    pub fn findings<'a>(&self, listed: impl Iterator<Item = &'a Tag> + Clone) -> Vec<Finding> {
+        let allow = match &self.allow {
+            AllowTags::Broken(fault) => Some(Finding {
+                severity: Severity::Error,
+                reason: "AllowTagsSyntax",
+                found: format!("{fault}: no tag is allowed"),
+                fix: fault.fix(listed),
+            }),
+            AllowTags::Any | AllowTags::Matching(_) => None,
+        };
+        let broken_patterns = self.ignore.iter().filter_map(IgnorePattern::fault);
+        let ignore = broken_patterns.map(|fault| Finding {
+            severity: Severity::Warning,
+            reason: "IgnoreTagsSyntax",
+            found: format!("in ignoreTags, {fault}: it ignores nothing"),
+            fix: "correct the pattern: '*' and '?' are wildcards, '[a-c]' is a set".to_owned(),
+        });
+        allow.into_iter().chain(ignore).collect()
     }
 }

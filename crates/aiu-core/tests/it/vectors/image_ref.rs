@@ -75,7 +75,7 @@ fn parse(case: &Case) -> Value {
         })
     });
     json!({
-        "alias": text(image.alias.as_ref().map(|alias| alias.as_str())),
+        "alias": text(image.alias.as_ref().map(aiu_core::image::Alias::as_str)),
         "registry": text(image.repository.registry().map(Registry::as_str)),
         "name": image.repository.path(),
         "tag": tag,
@@ -93,12 +93,11 @@ fn nothing_written_is_no_tag(expected: &Value, answer: &Value) -> bool {
 
 /// The cases with a rule in words: URLs, and a host with a port before a short digest.
 fn obeys_parse_rule(case: &Case, answer: &Value) -> bool {
-    match case.fault.as_deref() {
-        Some("10:IMG-052") => answer["error"].is_string(),
-        _ => {
-            let registry = answer["registry"].as_str().unwrap_or_default();
-            case.text("identifier").starts_with(registry) && registry.contains(':')
-        }
+    if let Some("10:IMG-052") = case.fault.as_deref() {
+        answer["error"].is_string()
+    } else {
+        let registry = answer["registry"].as_str().unwrap_or_default();
+        case.text("identifier").starts_with(registry) && registry.contains(':')
     }
 }
 
