@@ -137,11 +137,17 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The summary, then the lines.
+/// The summary, then the lines, then the current tag if it is none of the listed ones.
 impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.summary())?;
-        self.lines().try_for_each(|line| write!(f, "\n  {line}"))
+        f.write_str(&self.summary())?;
+        self.lines().try_for_each(|line| write!(f, "\n  {line}"))?;
+        match self.current.and_then(TagRef::name) {
+            Some(tag) if !self.decision.shortlist.tags().any(|listed| listed == tag) => {
+                write!(f, "\n  {tag} (current) is not listed")
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -158,8 +164,9 @@ impl Serialize for Line<'_> {
 
 impl Serialize for Explanation<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Explanation", 2)?;
+        let mut fields = serializer.serialize_struct("Explanation", 3)?;
         fields.serialize_field("verdict", &self.decision.verdict.to_string())?;
+        fields.serialize_field("current", &self.current.map(TagRef::as_tag_value))?;
         fields.serialize_field("tags", &self.lines().collect::<Vec<_>>())?;
         fields.end()
     }

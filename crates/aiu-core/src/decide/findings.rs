@@ -6,7 +6,7 @@
 use super::shape::expression_like;
 use super::{Current, Decision, HoldReason, NoCandidate, Verdict};
 use crate::image::{ConfiguredImage, Tag, TagRef};
-use crate::policy::{AllowTags, Reason, SemverRange, UpdatePolicy, UpdateStrategy};
+use crate::policy::{AllowTags, IgnorePattern, Reason, SemverRange, UpdatePolicy, UpdateStrategy};
 use crate::report::{Finding, Severity};
 use crate::version::{Version, VersionConstraint};
 
@@ -151,7 +151,7 @@ impl<'a> Asked<'a> {
                 let patterns = filter.ignore.iter().filter(|pattern| {
                     self.rejected_for(reason).any(|tag| pattern.ignores(tag.as_str()))
                 });
-                Some(patterns.map(|pattern| pattern.as_str()).collect::<Vec<_>>().join(", "))
+                Some(patterns.map(IgnorePattern::as_str).collect::<Vec<_>>().join(", "))
             }
             Reason::OutsideConstraint | Reason::PreRelease => self.range().map(ToString::to_string),
             Reason::NotTheTag => self.image.constraint.as_deref().map(str::to_owned),
@@ -215,7 +215,7 @@ impl<'a> Asked<'a> {
         if !constraint.is_exact() {
             return None;
         }
-        let pinned = Version::parse(constraint.as_str().trim_start_matches(['=', ' ']))?;
+        let pinned = Version::parse(constraint.as_str().trim_matches(['=', ' ']))?;
         let admitted_by_all = VersionConstraint::any();
         self.rejected_for(Reason::OutsideConstraint)
             .filter_map(Version::of)
