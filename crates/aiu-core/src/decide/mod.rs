@@ -9,8 +9,10 @@
 
 mod decision;
 mod explain;
+mod findings;
 mod inspect;
 mod live;
+mod shape;
 mod shortlist;
 mod tag_list;
 #[cfg(test)]
@@ -22,6 +24,7 @@ pub use decision::{
     needs_update,
 };
 pub use explain::{Explanation, Fate, Line, explain};
+pub use findings::findings;
 pub use inspect::{ImageMeta, Inspection, Metadata, Unanswered};
 pub use live::{find_live, reselect_live};
 pub use shortlist::{Candidate, Needs, Rejection, Shortlist, shortlist};

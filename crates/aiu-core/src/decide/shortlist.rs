@@ -79,6 +79,20 @@ impl Shortlist {
         Self { candidates, rejected, needs }
     }
 
+    /// All listed tags: candidates, then the rest.
+    pub fn tags(&self) -> impl Iterator<Item = &Tag> + Clone {
+        let candidates = self.candidates.iter().map(|candidate| &candidate.tag);
+        candidates.chain(self.rejected.iter().map(|rejection| &rejection.tag))
+    }
+
+    /// How many tags passed the filters and were for the strategy to judge: the second number
+    /// of the log line "found … from … tags eligible for consideration" (spec 10 §5.5).
+    pub fn considered(&self) -> usize {
+        let rejected = self.rejected.iter();
+        let by_strategy = rejected.filter(|rejection| rejection.reason.is_of_strategy());
+        self.candidates.len() + by_strategy.count()
+    }
+
     /// How many tags were listed.
     pub fn len(&self) -> usize {
         self.candidates.len() + self.rejected.len()

@@ -10,6 +10,7 @@ use super::Reason;
 use crate::glob::{Glob, InvalidGlob};
 use crate::image::Tag;
 use crate::regexp::GoRegexp;
+use crate::report::{Finding, Severity};
 
 /// The tags that are allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +97,38 @@ impl fmt::Display for AllowFault {
     }
 }
 
+impl AllowFault {
+    /// The expression that was probably meant, where there is one.
+    fn corrected(&self) -> Option<GoRegexp> {
+        match self {
+            Self::Syntax(text) | Self::Function { argument: text, .. } => GoRegexp::new(text).ok(),
+            Self::Expression(_) => None,
+        }
+    }
+
+    /// What to write instead.
+    fn fix<'a>(&self, listed: impl Iterator<Item = &'a Tag> + Clone) -> String {
+        if let Some(expression) = self.corrected() {
+            let all = listed.clone().count();
+            let admitted = listed.filter(|tag| expression.is_match(tag.as_str())).count();
+            let expression = expression.as_str();
+            return format!(
+                "allowTags: 'regexp:{expression}' (admits {admitted} of {all} listed tags)"
+            );
+        }
+        let text = match self {
+            Self::Syntax(text) | Self::Expression(text) | Self::Function { argument: text, .. } => {
+                text
+            }
+        };
+        let cause = GoRegexp::new(text).err().map(|error| format!(": {error}"));
+        format!(
+            "write 'any', or 'regexp:' and an expression that compiles{}",
+            cause.unwrap_or_default()
+        )
+    }
+}
+
 impl IgnorePattern {
     /// Reads one item of `ignoreTags`, untrimmed (FLT-031).
     pub fn new(pattern: &str) -> Self {
@@ -141,5 +174,27 @@ impl TagFilter {
         } else {
             Ok(())
         }
+    }
+
+    /// What is broken in the filter, loudest first, and what to write instead. The listed tags
+    /// show what a correction would come to.
+    pub fn findings<'a>(&self, listed: impl Iterator<Item = &'a Tag> + Clone) -> Vec<Finding> {
+        let allow = match &self.allow {
+            AllowTags::Broken(fault) => Some(Finding {
+                severity: Severity::Error,
+                reason: "AllowTagsSyntax",
+                found: format!("{fault}: no tag is allowed"),
+                fix: fault.fix(listed),
+            }),
+            AllowTags::Any | AllowTags::Matching(_) => None,
+        };
+        let broken_patterns = self.ignore.iter().filter_map(IgnorePattern::fault);
+        let ignore = broken_patterns.map(|fault| Finding {
+            severity: Severity::Warning,
+            reason: "IgnoreTagsSyntax",
+            found: format!("in ignoreTags, {fault}: it ignores nothing"),
+            fix: "correct the pattern: '*' and '?' are wildcards, '[a-c]' is a set".to_owned(),
+        });
+        allow.into_iter().chain(ignore).collect()
     }
 }

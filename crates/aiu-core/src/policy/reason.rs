@@ -43,6 +43,23 @@ impl Reason {
         }
     }
 
+    /// Whether the tag passed the filters and its image was usable, so that the strategy itself
+    /// turned it down.
+    pub fn is_of_strategy(self) -> bool {
+        match self {
+            Self::NotSemver
+            | Self::OutsideConstraint
+            | Self::PreRelease
+            | Self::ConstraintInvalid => true,
+            Self::NotAllowed
+            | Self::Ignored
+            | Self::NotTheTag
+            | Self::WrongPlatform
+            | Self::NoManifest
+            | Self::NoBuildDate => false,
+        }
+    }
+
     /// The predicate of a sentence whose subject is the tag.
     pub fn sentence(self) -> &'static str {
         match self {

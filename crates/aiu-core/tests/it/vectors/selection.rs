@@ -1,5 +1,6 @@
 //! One selection, from a listing to the tag: what `semver_pick` and `version_strategies` ask.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aiu_core::decide::{
@@ -116,29 +117,20 @@ fn image_meta(told: &Value) -> ImageMeta {
         date => date.parse().expect("a date"),
     };
     let hash = Sha256::digest(told["digest"].as_str().unwrap_or_default());
-    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    ImageMeta {
-        created: Some(created),
-        digest: Some(Digest::new(&format!("sha256:{hex}"))),
-        ..ImageMeta::default()
+    let mut digest = String::from("sha256:");
+    for byte in hash {
+        let _ = write!(digest, "{byte:02x}");
     }
+    ImageMeta { created: Some(created), digest: Some(Digest::new(&digest)), ..ImageMeta::default() }
 }
 
 /// The tags that the reference hands to its strategies, in byte order.
 fn listed(list: &Shortlist) -> Vec<String> {
-    let by_strategy = |reason| {
-        matches!(
-            reason,
-            Reason::NotSemver
-                | Reason::OutsideConstraint
-                | Reason::PreRelease
-                | Reason::ConstraintInvalid
-        )
-    };
-    let rejected = list.rejected.iter().filter(|rejection| by_strategy(rejection.reason));
+    let rejected = list.rejected.iter().filter(|rejection| rejection.reason.is_of_strategy());
     let candidates = list.candidates.iter().map(|candidate| &candidate.tag);
     let mut tags: Vec<_> =
         candidates.chain(rejected.map(|rejection| &rejection.tag)).map(Tag::to_string).collect();
+    assert_eq!(tags.len(), list.considered());
     tags.sort_unstable();
     tags
 }
