@@ -16,6 +16,7 @@ pub mod image;
 pub mod outcome;
 pub mod policy;
 pub mod regexp;
+pub mod registries;
 pub mod report;
 pub mod template;
 pub mod version;

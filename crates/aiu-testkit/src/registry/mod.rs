@@ -21,6 +21,8 @@
 //! ```
 
 mod access;
+#[cfg(feature = "clock")]
+pub mod clock;
 mod content;
 mod fault;
 mod log;
