@@ -246,6 +246,8 @@ fn a_list_that_was_not_inspected_decides_nothing() {
     let list = Arc::new(shortlist(&asked.policy, &listed("a b")));
     let decision = decide(&list, &asked.policy, &asked.image, Some(&running("a")), &options());
     assert_eq!(decision.verdict, Verdict::NoCandidate(NoCandidate::NotInspected));
+    let fates: Vec<_> = explain(&decision, None).lines().map(|line| line.fate.word()).collect();
+    assert_eq!(fates, ["NotInspected", "NotInspected"]);
 }
 
 /// Spec 10 §5.4: places count in the listing as the registry gives it.
@@ -357,8 +359,26 @@ update to v1.2.0; 3 candidates, 4 rejected (1 Ignored, 1 NotSemver, 2 OutsideCon
     let data = serde_json::to_value(&explanation).unwrap();
     assert_eq!(data["verdict"], "update to v1.2.0");
     assert_eq!(data["current"], "1.1.0");
+    assert_eq!(data["tags"][1]["by"], "v1.2.0");
     let words = data["tags"].as_array().unwrap().iter().map(|tag| tag["verdict"].as_str().unwrap());
     let words: Vec<_> = words.collect();
     #[rustfmt::skip]
     assert_eq!(words, ["Chosen", "Outranked", "Outranked", "OutsideConstraint", "Ignored", "OutsideConstraint", "NotSemver"]);
+}
+
+#[test]
+fn an_explanation_tells_the_dates_that_decided() {
+    let asked = asked("newest-build", "app", "", "");
+    let list = inspected(&asked, "a b c", "a=2 b=1 c=gone").unwrap();
+    let decision = decide(&list, &asked.policy, &asked.image, Some(&running("a")), &options());
+    let tag = "a".parse().unwrap();
+    let explanation = explain(&decision, Some(&tag));
+    let expected = "\
+up to date; 2 candidates, 1 rejected (1 NoManifest)
+  a (current) [2024-03-02T00:00:00Z] is kept
+  b [2024-03-01T00:00:00Z] is outranked by a
+  c has no image manifest in the registry";
+    assert_eq!(explanation.to_string(), expected);
+    let data = serde_json::to_value(&explanation).unwrap();
+    assert_eq!(data["tags"][0]["date"], "2024-03-02T00:00:00Z");
 }
