@@ -1,1 +1,3 @@
-//! aiu-testkit
+//! Peers for tests: what the product talks to, run in the same process or on disk.
+
+pub mod git;
