@@ -30,6 +30,7 @@ pub use credentials::{AccessId, GitAccess};
 pub use error::{GitError, Remedy, WriteError};
 pub use mirror::{BranchRead, BranchTexts, FileText, Mirrors, Wanted};
 pub use object::ObjectId;
+pub use redact::shown_url;
 pub use settings::{GitSettings, Growth};
 pub use stack::{Apply, ChangedFile};
 pub use tree::FileProblem;

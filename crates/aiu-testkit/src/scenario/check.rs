@@ -72,7 +72,8 @@ fn counts(
 ) -> BTreeMap<String, u64> {
     let requests = stage.registry().requests();
     let listings = requests[before.requests..].iter().filter(|r| r.kind == Kind::Listing);
-    let written = after.manifests.iter().filter(|(name, file)| before.manifests.get(*name) != Some(file));
+    let written =
+        after.manifests.iter().filter(|(name, file)| before.manifests.get(*name) != Some(file));
     let mut counts = observed.counts.clone();
     let own = [
         ("requests", requests.len() - before.requests),
@@ -99,7 +100,12 @@ fn commits(wrong: &mut Vec<String>, expected: &Expected, before: &Snapshot, afte
     }
     for (url, branches) in &expected.messages {
         for (branch, messages) in branches {
-            compare(wrong, &format!("messages on {branch} of {url}"), messages, &gained(url, branch));
+            compare(
+                wrong,
+                &format!("messages on {branch} of {url}"),
+                messages,
+                &gained(url, branch),
+            );
         }
     }
 }

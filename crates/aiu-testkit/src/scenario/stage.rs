@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::text::{Branches, Deed, Files, Given};
 use crate::git::{Commit, GitRemote};
-use crate::registry::{Fault, Kind, Paging, Registry};
+use crate::registry::{Fault, Kind, Links, Paging, Registry};
 
 /// Everything that a scenario needs, on this machine.
 pub struct Stage {
@@ -31,7 +31,7 @@ impl Stage {
     pub(super) async fn set(given: &Given) -> anyhow::Result<Self> {
         let registry = Registry::start().await;
         if let Some(size) = given.page_size {
-            registry.paging(Paging { page_size: size, ..Paging::default() });
+            registry.paging(Paging { page_size: size, links: Links::Relative });
         }
         let remotes = given.git.iter().map(|(url, branches)| (url.clone(), remote(branches)));
         let mut hosts: Vec<String> = given.registry.keys().map(|name| split(name).0).collect();
@@ -64,7 +64,10 @@ impl Stage {
     /// The content of [`Stage::registries_file`].
     pub fn registries_text(&self) -> String {
         let entries = self.hosts.iter().map(|host| {
-            format!("- {{name: {host}, prefix: {host}, api_url: '{}', limit: 1000}}\n", self.registry.url())
+            format!(
+                "- {{name: {host}, prefix: {host}, api_url: '{}', limit: 1000}}\n",
+                self.registry.url()
+            )
         });
         format!("registries:\n{}", entries.collect::<String>())
     }
@@ -81,9 +84,9 @@ impl Stage {
 
     /// `text` with the scenario's own URLs in place of those of this machine.
     pub fn in_its_words(&self, text: &str) -> String {
-        self.remotes.iter().fold(text.to_owned(), |text, (url, remote)| {
-            text.replace(&remote.url(), url)
-        })
+        self.remotes
+            .iter()
+            .fold(text.to_owned(), |text, (url, remote)| text.replace(&remote.url(), url))
     }
 
     /// Does what a step says, other than a pass.
@@ -119,9 +122,10 @@ impl Stage {
     /// Writes manifests, with the addresses of this machine in place of the scenario's.
     fn write(&self, files: &Files) -> anyhow::Result<()> {
         for (path, text) in files {
-            let text = self.remotes.iter().fold(text.clone(), |text, (url, remote)| {
-                text.replace(url, &remote.url())
-            });
+            let text = self
+                .remotes
+                .iter()
+                .fold(text.clone(), |text, (url, remote)| text.replace(url, &remote.url()));
             let path = self.manifests().join(path);
             std::fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
             std::fs::write(path, text)?;
@@ -187,7 +191,10 @@ fn collect(
         } else {
             let written = path.metadata()?.modified()?;
             let name = path.strip_prefix(root)?.display().to_string();
-            files.insert(name, (String::from_utf8_lossy(&std::fs::read(&path)?).into_owned(), written));
+            files.insert(
+                name,
+                (String::from_utf8_lossy(&std::fs::read(&path)?).into_owned(), written),
+            );
         }
     }
     Ok(())
