@@ -23,7 +23,9 @@ fn main() {
 fn build_date() -> String {
     let epoch = std::env::var("SOURCE_DATE_EPOCH").ok();
     epoch
-        .and_then(|epoch| output("date", &["-u", "-d", &format!("@{epoch}"), "+%Y-%m-%dT%H:%M:%SZ"]))
+        .and_then(|epoch| {
+            output("date", &["-u", "-d", &format!("@{epoch}"), "+%Y-%m-%dT%H:%M:%SZ"])
+        })
         .or_else(|| output("git", &["log", "-1", "--format=%cI"]))
         .unwrap_or_else(|| "unknown".to_owned())
 }

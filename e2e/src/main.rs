@@ -8,6 +8,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is the interface")]
 
 mod cases;
+mod files;
 mod git;
 mod packages;
 mod peers;

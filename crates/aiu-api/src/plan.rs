@@ -52,6 +52,8 @@ pub struct TrackedImage {
     pub force: bool,
     /// Where its registry answers.
     pub endpoint: Arc<Endpoint>,
+    /// The repository's path there.
+    pub wire_path: Arc<str>,
     /// Where credentials come from, if the user named a place for this image.
     pub pull_secret: Option<Arc<str>>,
     /// Under which keys it is written.

@@ -86,8 +86,8 @@ impl OneApplication<'_> {
             match self.image(image, &effective, &place, live.clone()) {
                 Ok((tracked, findings)) => {
                     plan.findings.extend(findings.into_iter().map(|f| (self.app.clone(), f)));
-                    let twice = plan.images[before..].iter().any(|i| i.key == tracked.key);
-                    if twice {
+                    let listed = plan.images[before..].iter().any(|i| i.key == tracked.key);
+                    if listed {
                         let failure = twice(&tracked.key);
                         plan.dropped.push(self.dropped(Some(image), failure));
                     } else {
@@ -279,7 +279,7 @@ impl OneApplication<'_> {
         let names = names(image).map_err(|cause| unusable("ImageListInvalid", cause))?;
         let own = image.common_update_settings.clone().unwrap_or_default();
         let settings = own.over(&effective.settings);
-        let endpoint = Arc::new(self.context.registries.endpoint_for(&configured.repository));
+        let endpoint = self.context.registries.endpoint_for(&configured.repository);
         let (policy, findings) = self.policy(&configured, &settings, &endpoint);
         let identity = match &configured.alias {
             Some(alias) => alias.as_str().into(),
@@ -289,6 +289,7 @@ impl OneApplication<'_> {
             key: ImageKey { application: self.app.clone(), image: identity },
             policy,
             force: settings.force_update == Some(true),
+            wire_path: endpoint.wire_path(&configured.repository),
             endpoint,
             pull_secret: settings.pull_secret.as_deref().map(Arc::from),
             names,
@@ -307,7 +308,7 @@ impl OneApplication<'_> {
         endpoint: &Endpoint,
     ) -> (Result<Arc<UpdatePolicy>, Failure>, Vec<Finding>) {
         let mut findings = Vec::new();
-        let dates = endpoint.tag_order().map_or(DateSource::ImageConfig, DateSource::ListOrder);
+        let dates = endpoint.tag_sort.map_or(DateSource::ImageConfig, DateSource::ListOrder);
         let word = settings.update_strategy.as_deref();
         let policy = UpdateStrategy::from_parts(image, word, dates).map(|(strategy, note)| {
             if let Some(note) = note {

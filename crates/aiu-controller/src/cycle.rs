@@ -7,7 +7,7 @@ use aiu_core::batch::AppName;
 use aiu_core::image::Platform;
 use aiu_core::registries::Registries;
 use aiu_core::template::Template;
-use aiu_git::{Mirrors, Writers};
+use aiu_git::{Mirrors, Signature, Writers};
 use aiu_registry::Scanner;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -62,6 +62,8 @@ pub struct PassSettings {
     pub concurrency: usize,
     /// The template of commit messages.
     pub message: Arc<Template>,
+    /// Who commits, and when.
+    pub signature: Signature,
 }
 
 /// One pass over the given resources.
@@ -75,15 +77,15 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     let access = unlock(&plan);
 
     let texts = read::texts(&plan, &access, world).await;
-    let mut rows = plan::rows(plan);
+    let mut rows = plan::rows(plan, &access);
     observe::observe(&mut rows, &texts, world);
 
-    let scans = scan::list_tags(&rows, &access, started, world).await;
+    let scans = scan::list_tags(&rows, started, world).await;
     let shortlists = choose::shortlists(&rows, &scans);
     choose::decisions(&mut rows, &scans, &shortlists, world);
     let changes = batch::changes(&rows);
 
-    let batches = batch::batches(&mut rows, &changes, &texts, world);
+    let batches = batch::batches(&mut rows, &changes, &texts);
     let written = write::write(batches, &access, world).await;
     write::settle(&mut rows, changes, written, &mut report);
     report.images.extend(rows.into_iter().map(plan::finish));

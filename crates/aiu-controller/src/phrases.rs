@@ -48,15 +48,22 @@ fn outcome(image: &ImageReport, dry_run: bool) {
     let (image_alias, image_name) = (alias(image), image.repository.as_str());
     match &image.outcome {
         Outcome::NotLive => debug!(
-            application, image_name, image_alias,
+            application,
+            image_name,
+            image_alias,
             "Image '{image_name}' seems not to be live in this application, skipping"
         ),
         Outcome::UpToDate | Outcome::AlreadySo => debug!(
-            application, image_name, image_alias,
-            "Image '{}' already on latest allowed version", current(image)
+            application,
+            image_name,
+            image_alias,
+            "Image '{}' already on latest allowed version",
+            current(image)
         ),
         Outcome::NoCandidate => debug!(
-            application, image_name, image_alias,
+            application,
+            image_name,
+            image_alias,
             "No suitable image tag for upgrade found in list of available tags."
         ),
         Outcome::Held => {
@@ -66,9 +73,12 @@ fn outcome(image: &ImageReport, dry_run: bool) {
         Outcome::Updated(change) => {
             info!(application, image_name, image_alias, "Setting new image to {}", change.to);
             info!(
-                application, image_name, image_alias,
+                application,
+                image_name,
+                image_alias,
                 "Successfully updated image '{}' to '{}', but pending spec update (dry run={dry_run})",
-                from(change), change.to
+                from(change),
+                change.to
             );
         }
         Outcome::Dropped(failure) | Outcome::Failed(failure) => {

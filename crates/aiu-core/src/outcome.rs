@@ -123,8 +123,8 @@ impl Counters {
                 }
                 Outcome::Failed(failure) => {
                     counters.considered += 1;
-                    let first = failure.stage != Stage::Written
-                        || failed_writes.insert(&key.application);
+                    let first =
+                        failure.stage != Stage::Written || failed_writes.insert(&key.application);
                     counters.errors += usize::from(first);
                 }
             }
@@ -155,7 +155,14 @@ mod tests {
             (key("b", "2"), failed(Stage::Written)),
             (key("c", "1"), failed(Stage::Scanned)),
             (key("c", "2"), failed(Stage::Scanned)),
-            (key("d", "1"), Outcome::Dropped(Failure { stage: Stage::Selected, reason: "X", message: String::new() })),
+            (
+                key("d", "1"),
+                Outcome::Dropped(Failure {
+                    stage: Stage::Selected,
+                    reason: "X",
+                    message: String::new(),
+                }),
+            ),
         ];
         let counted = Counters::of(outcomes.iter().map(|(key, outcome)| (key, outcome)));
         assert_eq!(counted, Counters { considered: 6, skipped: 2, updated: 0, errors: 3 });

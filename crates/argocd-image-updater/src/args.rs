@@ -7,7 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Keeps container images of Argo CD Applications up to date.
 #[derive(Debug, Parser)]
-#[command(name = "argocd-image-updater", disable_version_flag = true, arg_required_else_help = true)]
+#[command(
+    name = "argocd-image-updater",
+    disable_version_flag = true,
+    arg_required_else_help = true
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,

@@ -194,7 +194,11 @@ mod tests {
 
     #[test]
     fn json_lines_are_one_object_with_sorted_keys() {
-        let line = json("2026-01-02T03:04:05Z", Level::INFO, &fields("a \"b\"", &[("application", "argocd/x")]));
+        let line = json(
+            "2026-01-02T03:04:05Z",
+            Level::INFO,
+            &fields("a \"b\"", &[("application", "argocd/x")]),
+        );
         let expected = concat!(
             r#"{"application":"argocd/x","controller":"imageupdater","controllerGroup":"argocd-image-updater.argoproj.io","#,
             r#""controllerKind":"ImageUpdater","level":"info","msg":"a \"b\"","time":"2026-01-02T03:04:05Z"}"#,

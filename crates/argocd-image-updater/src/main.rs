@@ -29,7 +29,9 @@ fn main() -> ExitCode {
     };
     let env = Environment::of_process();
     let answer = match arguments.command {
-        Command::Version(version) => Ok(commands::Answer::done(commands::version::version(version.short))),
+        Command::Version(version) => {
+            Ok(commands::Answer::done(commands::version::version(version.short)))
+        }
         Command::Run(run) => commands::run::run(&run, &env),
         Command::Explain(explain) => commands::explain::explain(&explain, &env),
     };

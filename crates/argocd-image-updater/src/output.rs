@@ -174,7 +174,9 @@ pub fn explanations(report: &CycleReport) -> String {
             Some(Current { reference: Some(reference), source }) => {
                 let _ = writeln!(text, "  now {reference}, {}", read_from(*source));
             }
-            Some(Current { reference: None, .. }) => text.push_str("  nothing says what it is at\n"),
+            Some(Current { reference: None, .. }) => {
+                text.push_str("  nothing says what it is at\n")
+            }
             None => {}
         }
         match &image.decision {

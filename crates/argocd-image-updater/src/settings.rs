@@ -28,24 +28,35 @@ impl Environment {
 
     /// A number within limits; anything else is the default, with a warning to log
     /// (spec 22 §2, "number env").
-    fn number(&self, name: &str, least: usize, most: usize, warnings: &mut Vec<String>) -> Option<usize> {
+    fn number(
+        &self,
+        name: &str,
+        least: usize,
+        most: usize,
+        warnings: &mut Vec<String>,
+    ) -> Option<usize> {
         let text = self.text(name)?;
         match text.parse::<i64>() {
             Err(_) => {
-                warnings.push(format!("Could not parse '{text}' as a number from environment {name}"));
+                warnings
+                    .push(format!("Could not parse '{text}' as a number from environment {name}"));
                 None
             }
-            Ok(value) => match usize::try_from(value) {
-                Ok(value) if value > most => {
-                    warnings.push(format!("Value in {name} is {text}, which is greater than maximum {most} allowed"));
-                    None
+            Ok(value) => {
+                match usize::try_from(value) {
+                    Ok(value) if value > most => {
+                        warnings.push(format!("Value in {name} is {text}, which is greater than maximum {most} allowed"));
+                        None
+                    }
+                    Ok(value) if value >= least => Some(value),
+                    _ => {
+                        warnings.push(format!(
+                            "Value in {name} is {text}, which is less than minimum {least} allowed"
+                        ));
+                        None
+                    }
                 }
-                Ok(value) if value >= least => Some(value),
-                _ => {
-                    warnings.push(format!("Value in {name} is {text}, which is less than minimum {least} allowed"));
-                    None
-                }
-            },
+            }
         }
     }
 
@@ -113,8 +124,7 @@ impl Settings {
                 .or_else(|| env.text("ARGOCD_NAMESPACE"))
                 .unwrap_or_else(|| "argocd".to_owned()),
             concurrency,
-            allow_downgrade: shared.allow_downgrade
-                || env.switch("IMAGE_UPDATER_ALLOW_DOWNGRADE"),
+            allow_downgrade: shared.allow_downgrade || env.switch("IMAGE_UPDATER_ALLOW_DOWNGRADE"),
             cache_dir,
             warnings,
         })
@@ -131,10 +141,15 @@ fn default_cache_dir(env: &Environment) -> PathBuf {
 
 /// The registries: the file that a flag names, else the folder's ConfigMap, else the file at
 /// the default path if it exists, else the built-in set (spec 11 §1.1; 40 B5).
-pub fn registries(shared: &Shared, config_map: &BTreeMap<String, String>) -> Result<Arc<Registries>> {
+pub fn registries(
+    shared: &Shared,
+    config_map: &BTreeMap<String, String>,
+) -> Result<Arc<Registries>> {
     let default = Path::new("/app/config/registries.conf");
     let (name, text) = match (&shared.registries_conf_path, config_map.get("registries.conf")) {
-        (Some(path), _) if path.as_os_str().is_empty() => return Ok(Arc::new(Registries::builtin())),
+        (Some(path), _) if path.as_os_str().is_empty() => {
+            return Ok(Arc::new(Registries::builtin()));
+        }
         (Some(path), _) => {
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read the registries file {}", path.display()))?;
@@ -144,8 +159,9 @@ pub fn registries(shared: &Shared, config_map: &BTreeMap<String, String>) -> Res
             ("registries.conf in ConfigMap argocd-image-updater-config".to_owned(), text.clone())
         }
         (None, None) if default.is_file() => {
-            let text = std::fs::read_to_string(default)
-                .with_context(|| format!("cannot read the registries file {}", default.display()))?;
+            let text = std::fs::read_to_string(default).with_context(|| {
+                format!("cannot read the registries file {}", default.display())
+            })?;
             (default.display().to_string(), text)
         }
         (None, None) => return Ok(Arc::new(Registries::builtin())),
@@ -162,8 +178,23 @@ pub struct Commits {
     pub message: Arc<Template>,
 }
 
+impl Commits {
+    /// The defaults, for commands that make no commits.
+    pub fn defaults() -> Result<Self> {
+        Ok(Self {
+            user: "argocd-image-updater".to_owned(),
+            email: "noreply@argoproj.io".to_owned(),
+            message: Arc::new(Template::parse(DEFAULT_COMMIT_MESSAGE)?),
+        })
+    }
+}
+
 /// Identity and message of commits (spec 30 §5.1, §5.2).
-pub fn commits(run: &Run, env: &Environment, config_map: &BTreeMap<String, String>) -> Result<Commits> {
+pub fn commits(
+    run: &Run,
+    env: &Environment,
+    config_map: &BTreeMap<String, String>,
+) -> Result<Commits> {
     let text = |flag: &Option<String>, variable: &str, key: &str, default: &str| {
         (flag.clone())
             .or_else(|| env.text(variable))
@@ -186,8 +217,9 @@ fn message(run: &Run, config_map: &BTreeMap<String, String>) -> Result<Template>
         // A missing file is the default message, wherever it was looked for (spec 30 §5.1).
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => {
-            return Err(error)
-                .with_context(|| format!("could not read commit message template {}", path.display()));
+            return Err(error).with_context(|| {
+                format!("could not read commit message template {}", path.display())
+            });
         }
     };
     let text = from_file

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use tokio::process::Command;
 
-use super::{World, read, same, write};
+use super::{World, same};
+use crate::files::{read, subfolder, write};
 use crate::git::git;
 use crate::packages;
 use crate::program::Program;
@@ -57,7 +58,7 @@ impl Given {
         registry.push("acme/web", &["1.2.0", "1.2.4", "1.3.0", "latest"]).await?;
         registry.push("acme/job", &["7.0.0", "7.1.0", "8.0.0"]).await?;
         let url = server.create(REPOSITORY).await?;
-        let folder = world.subfolder("folder")?;
+        let folder = subfolder(&world.folder, "folder")?;
         seed(&folder, &url).await?;
         let job = JOB.replace("REPOSITORY_URL", &url);
         write(&folder, "manifests/web.yaml", WEB)?;

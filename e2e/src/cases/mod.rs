@@ -4,10 +4,10 @@
 mod folder;
 mod self_check;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, ensure};
 
 use crate::peers::Peers;
 use crate::program::Program;
@@ -18,15 +18,6 @@ pub(crate) struct World {
     pub(crate) peers: Peers,
     /// Absent when the peers are checked alone.
     pub(crate) program: Option<Program>,
-}
-
-impl World {
-    /// A new folder for one case.
-    fn subfolder(&self, name: &str) -> Result<PathBuf> {
-        let path = self.folder.join(name);
-        std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        Ok(path)
-    }
 }
 
 #[derive(Default)]
@@ -66,24 +57,8 @@ pub(crate) async fn run_all(world: &World) -> Tally {
     tally
 }
 
-/// Writes a file and the folders above it.
-fn write(folder: &Path, path: &str, text: &str) -> Result<()> {
-    let file = folder.join(path);
-    let parent = file.parent().context("a file has a folder")?;
-    std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
-    std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
-}
-
-fn read(folder: &Path, path: &str) -> Result<String> {
-    let file = folder.join(path);
-    std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))
-}
-
 /// Fails, showing both, if the two differ.
 fn same(what: &str, found: &str, expected: &str) -> Result<()> {
-    anyhow::ensure!(
-        found == expected,
-        "{what}\n--- found ---\n{found}\n--- expected ---\n{expected}"
-    );
+    ensure!(found == expected, "{what}\n--- found ---\n{found}\n--- expected ---\n{expected}");
     Ok(())
 }

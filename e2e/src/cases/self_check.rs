@@ -2,7 +2,8 @@
 
 use anyhow::{Result, ensure};
 
-use super::{World, same, write};
+use super::{World, same};
+use crate::files::{subfolder, write};
 use crate::git::git;
 
 pub(super) async fn registry(world: &World) -> Result<()> {
@@ -16,7 +17,7 @@ pub(super) async fn registry(world: &World) -> Result<()> {
 }
 
 pub(super) async fn git_over_http(world: &World) -> Result<()> {
-    let folder = world.subfolder("self-check")?;
+    let folder = subfolder(&world.folder, "self-check")?;
     let url = world.peers.git.create("self-check.git").await?;
     git(&folder, &["clone", "--quiet", &url, "first"]).await?;
     let first = folder.join("first");

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tokio::net::{TcpStream, UnixStream};
 
 use super::START;
 use super::ports::Ports;
+use crate::files::{subfolder, write};
 use crate::git::{ENVIRONMENT, git};
 use crate::packages;
 use crate::process::Process;
@@ -24,8 +25,7 @@ pub(crate) struct GitHttp {
 
 impl GitHttp {
     pub(super) async fn start(folder: &Path, ports: &mut Ports) -> Result<Self> {
-        let repositories = folder.join("repositories");
-        std::fs::create_dir(&repositories).context("cannot make the folder of repositories")?;
+        let repositories = subfolder(folder, "repositories")?;
         let socket = folder.join("cgi.sock");
         let cgi = start_cgi(folder, &socket).await?;
         let address = format!("127.0.0.1:{}", ports.free()?);
@@ -63,10 +63,9 @@ async fn start_cgi(folder: &Path, socket: &Path) -> Result<Process> {
 }
 
 async fn start_nginx(folder: &Path, address: &str, configuration: &str) -> Result<Process> {
-    let file = folder.join("nginx.conf");
-    std::fs::write(&file, configuration).context("cannot write nginx's configuration")?;
+    write(folder, "nginx.conf", configuration)?;
     let mut command = Command::new(packages::program("nginx")?);
-    command.arg("-p").arg(folder).arg("-c").arg(file).args(["-e", "stderr"]);
+    command.arg("-p").arg(folder).arg("-c").arg(folder.join("nginx.conf")).args(["-e", "stderr"]);
     let mut server = Process::start("nginx", &mut command, folder)?;
     server.ready(START, async || TcpStream::connect(address).await.is_ok()).await?;
     Ok(server)

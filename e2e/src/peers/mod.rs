@@ -8,11 +8,13 @@ mod registry;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use git_http::GitHttp;
 use ports::Ports;
 use registry::Registry;
+
+use crate::files::subfolder;
 
 /// How long a server may take to answer for the first time.
 const START: Duration = Duration::from_secs(20);
@@ -30,10 +32,4 @@ impl Peers {
         let git = GitHttp::start(&subfolder(folder, "git")?, &mut ports).await?;
         Ok(Self { registry, git })
     }
-}
-
-fn subfolder(folder: &Path, name: &str) -> Result<std::path::PathBuf> {
-    let path = folder.join(name);
-    std::fs::create_dir(&path).with_context(|| format!("cannot make {}", path.display()))?;
-    Ok(path)
 }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::START;
 use super::ports::Ports;
+use crate::files::write;
 use crate::packages;
 use crate::process::Process;
 use crate::push::push;
@@ -23,12 +24,13 @@ pub(crate) struct Registry {
 impl Registry {
     pub(super) async fn start(folder: &Path, ports: &mut Ports) -> Result<Self> {
         let address = format!("127.0.0.1:{}", ports.free()?);
-        let configuration = folder.join("registry.yml");
-        std::fs::write(&configuration, configure(&folder.join("data"), &address))
-            .context("cannot write the registry's configuration")?;
+        write(folder, "registry.yml", &configure(&folder.join("data"), &address))?;
         let mut command = Command::new(packages::program("docker-registry")?);
-        let mut server =
-            Process::start("registry", command.arg("serve").arg(configuration), folder)?;
+        let mut server = Process::start(
+            "registry",
+            command.arg("serve").arg(folder.join("registry.yml")),
+            folder,
+        )?;
         let url = format!("http://{address}");
         let client = Client::builder().no_proxy().build().context("cannot make an HTTP client")?;
         let ping = format!("{url}/v2/");

@@ -61,11 +61,10 @@ fn resolve(from: &str, link: &str) -> Option<String> {
         return Some(from.to_owned());
     }
     let link = link.replace("%20", " ");
-    let mut parts: Vec<&str> = match link.strip_prefix('/') {
-        Some(_) => Vec::new(),
-        None => from.split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect(),
-    };
-    for part in link.split('/') {
+    let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let start = if link.starts_with('/') { "" } else { folder };
+    let mut parts = Vec::new();
+    for part in start.split('/').chain(link.split('/')) {
         match part {
             "" | "." => {}
             ".." => {

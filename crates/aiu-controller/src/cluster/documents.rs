@@ -76,9 +76,10 @@ pub fn split(text: &str) -> Vec<Document<'_>> {
 
 /// Whether a piece holds more than blank lines, comments and directives.
 fn has_content(piece: &str) -> bool {
-    piece.lines().map(|line| line.trim_start_matches('\u{feff}').trim()).any(|line| {
-        !line.is_empty() && !line.starts_with('#') && !line.starts_with('%')
-    })
+    piece
+        .lines()
+        .map(|line| line.trim_start_matches('\u{feff}').trim())
+        .any(|line| !line.is_empty() && !line.starts_with('#') && !line.starts_with('%'))
 }
 
 impl Document<'_> {

@@ -71,7 +71,9 @@ impl fmt::Display for Problem {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// It cannot be opened or listed.
-    #[error("cannot read the manifests in '{folder}': {cause}; give --manifests a folder that can be read")]
+    #[error(
+        "cannot read the manifests in '{folder}': {cause}; give --manifests a folder that can be read"
+    )]
     Unreadable {
         /// The folder.
         folder: String,
@@ -117,7 +119,9 @@ impl Manifests {
         for (folder, cause) in listing.unreadable {
             manifests.problem(
                 "ManifestUnreadable",
-                format!("the folder {folder} cannot be read: {cause}; make it readable or move it away"),
+                format!(
+                    "the folder {folder} cannot be read: {cause}; make it readable or move it away"
+                ),
             );
         }
         listing.files.sort();
@@ -252,8 +256,7 @@ impl Manifests {
             Err(_) => return,
         };
         let group = head.api_version.as_deref().unwrap_or_default();
-        let place =
-            Place { file: file.to_owned(), document: document.index, line: document.line };
+        let place = Place { file: file.to_owned(), document: document.index, line: document.line };
         match (group.split('/').next(), head.kind.as_deref()) {
             (Some("argoproj.io"), Some("Application")) => {
                 if let Some(app) = self.decode::<Application>(file, document) {
@@ -319,7 +322,8 @@ impl Manifests {
 
     /// Two documents of one name: nobody can say which is meant, so neither is used.
     fn refuse_duplicates(&mut self) {
-        let places = |(name, place, _): &(AppName, Place, Application)| (name.clone(), place.clone());
+        let places =
+            |(name, place, _): &(AppName, Place, Application)| (name.clone(), place.clone());
         let mut by_name: BTreeMap<AppName, Vec<Place>> = BTreeMap::new();
         for (name, place) in self.applications.iter().map(places) {
             by_name.entry(name).or_default().push(place);
@@ -330,7 +334,10 @@ impl Manifests {
                 places.iter().map(|p| format!("{} line {}", p.file, p.line)).collect();
             self.problem(
                 "DuplicateManifest",
-                format!("the Application {name} stands in {}; keep one of them", shown.join(" and in ")),
+                format!(
+                    "the Application {name} stands in {}; keep one of them",
+                    shown.join(" and in ")
+                ),
             );
         }
         self.applications.retain(|(name, ..)| !by_name.contains_key(name));

@@ -71,6 +71,17 @@ impl PatchError {
 }
 
 impl Cluster {
+    /// Reads something from one Application's document: `read` gets the text, the document's
+    /// position and the file's name. `None` if there is no such Application.
+    pub fn read<T>(&self, app: &AppName, read: impl FnOnce(&str, usize, &str) -> T) -> Option<T> {
+        match self {
+            Self::Files(manifests) => {
+                let place = manifests.place(app)?;
+                Some(read(manifests.text(&place.file)?, place.document, &place.file))
+            }
+        }
+    }
+
     /// Edits one Application's own spec: byte-minimal, and only if bytes change.
     pub fn patch(
         &mut self,
@@ -86,4 +97,3 @@ impl Cluster {
         }
     }
 }
-

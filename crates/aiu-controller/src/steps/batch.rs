@@ -13,7 +13,7 @@ use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::template::{BranchData, Template, branch_name};
 
 use super::Row;
-use super::read::{Texts, resolved_file};
+use super::read::{Texts, read_key, resolved_file};
 
 /// One change, and the row that it belongs to.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ fn commit(
     texts: &Texts,
 ) -> Result<(BranchKey, CommitPlan), Failure> {
     let failure = |reason, message| Failure { stage: Stage::Written, reason, message };
-    let Some(Ok(branch)) = texts.get(&target.branch) else {
+    let Some(Ok(branch)) = texts.get(&read_key(target)) else {
         return Err(failure("GitUnreachable", "the branch was not read".to_owned()));
     };
     let (path, kind) = resolved_file(&target.file, branch)

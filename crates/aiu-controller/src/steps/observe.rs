@@ -11,7 +11,7 @@ use aiu_core::image::{ImageReference, Registry};
 use aiu_core::outcome::{Outcome, Stage};
 
 use super::Row;
-use super::read::{Texts, resolved_file};
+use super::read::{self, Texts, Unreadable, resolved_file};
 use crate::cycle::World;
 
 /// Fills in keys and current values; ends rows that are not in use or cannot be read.
@@ -41,8 +41,6 @@ struct Seen {
     places: Vec<(CurrentSource, ImageReference)>,
 }
 
-type Unreadable = (&'static str, String);
-
 fn in_spec(row: &Row, source_type: SourceType, world: &World) -> Result<Seen, Unreadable> {
     let keys = row.image.names.spec_keys(source_type);
     let found = spec_value(&row.image, &keys, world)?;
@@ -55,7 +53,7 @@ fn in_file(
     texts: &Texts,
     world: &World,
 ) -> Result<Seen, Unreadable> {
-    let branch = match texts.get(&target.branch) {
+    let branch = match texts.get(&read::read_key(target)) {
         Some(Ok(branch)) => branch,
         Some(Err(error)) => return Err((error.reason(), error.to_string())),
         None => return Err(("GitUnreachable", "the branch was not read".to_owned())),
@@ -64,10 +62,9 @@ fn in_file(
         .map_err(|cause| ("UnsupportedSourceType", format!("{}: {cause}", row.image.key.application)))?;
     let keys = row.image.names.keys(kind);
     let mut places = Vec::new();
-    let file = branch.text(&path, kind).map_err(|problem| (problem.reason(), problem.to_string()))?;
-    if let Some(text) = file {
-        let found = read_value(&row.image, &path.to_string(), || {
-            current(kind, text, &keys, &row.image.configured.repository)
+    if let Some((file, text)) = read::text(branch, &path, kind)? {
+        let found = read_value(&row.image, &file.to_string(), || {
+            current(kind, &text, &keys, &row.image.configured.repository)
         })?;
         places.extend(found.map(|found| (CurrentSource::Target, found)));
     }
@@ -77,9 +74,9 @@ fn in_file(
     // The source's own kustomization says what its overrides start from.
     if let TargetFile::ByFolder { folder, .. } = &target.file
         && kind == FileKind::KustomizeOverride
-        && let Ok(Some(text)) = branch.text(folder, FileKind::Kustomization)
+        && let Ok(Some((_, text))) = read::text(branch, folder, FileKind::Kustomization)
         && let Ok(Some(found)) =
-            current(FileKind::Kustomization, text, &keys, &row.image.configured.repository)
+            current(FileKind::Kustomization, &text, &keys, &row.image.configured.repository)
     {
         places.push((CurrentSource::Spec, found));
     }
@@ -100,11 +97,12 @@ fn spec_value(
     keys: &Keys,
     world: &World,
 ) -> Result<Option<ImageReference>, Unreadable> {
-    world.cluster.lock().read_spec(&image.key.application, |text, place, file| {
+    let read = |text: &str, document: usize, file: &str| {
         read_value(image, file, || {
-            current_in_spec(text, place, image.source, keys, &image.configured.repository)
+            current_in_spec(text, document, image.source, keys, &image.configured.repository)
         })
-    })
+    };
+    world.cluster.lock().read(&image.key.application, read).unwrap_or(Ok(None))
 }
 
 fn read_value(

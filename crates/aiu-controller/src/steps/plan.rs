@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use aiu_api::annotations;
 use aiu_api::application::Application;
-use aiu_api::plan::WorkPlan;
+use aiu_api::plan::{TrackedImage, WorkPlan};
 use aiu_api::resolve::{Context, resolve};
 use aiu_api::select::{Matched, invalid_selectors, select};
 use aiu_core::batch::AppName;
@@ -15,6 +15,7 @@ use super::Row;
 use crate::cluster::Cluster;
 use crate::cycle::{Updater, World};
 use crate::report::{CycleReport, ImageReport};
+use crate::unlock::Access;
 
 /// The plan of all resources together, and a report that knows what could not be planned.
 pub fn plan(updaters: &[Updater], world: &World) -> (WorkPlan, CycleReport) {
@@ -111,9 +112,13 @@ fn not_read(
     unread.map(|(name, _)| ((*name).clone(), finding(name))).collect()
 }
 
-/// The images as rows, at their start.
-pub fn rows(plan: WorkPlan) -> Vec<Row> {
-    plan.images.into_iter().map(Row::new).collect()
+/// The images as rows, at their start; those whose credentials cannot be had end at once.
+pub fn rows(plan: WorkPlan, access: &Access) -> Vec<Row> {
+    let start = |image: TrackedImage| {
+        let outcome = access.refused(&image.key).cloned().map(Outcome::Failed);
+        Row { outcome, ..Row::new(image) }
+    };
+    plan.images.into_iter().map(start).collect()
 }
 
 /// A row's place in the report. A row that no step ended was missed by one: say so.
@@ -131,6 +136,7 @@ pub fn finish(row: Row) -> ImageReport {
         key: row.image.key,
         current: row.current,
         decision: row.decision,
+        findings: row.findings,
         outcome: row.outcome.unwrap_or_else(missed),
     }
 }

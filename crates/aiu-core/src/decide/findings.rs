@@ -6,9 +6,12 @@
 use super::shape::expression_like;
 use super::{Current, Decision, HoldReason, NoCandidate, Verdict};
 use crate::image::{ConfiguredImage, Tag, TagRef};
-use crate::policy::{AllowTags, Reason, SemverRange, UpdatePolicy, UpdateStrategy};
+use crate::policy::{AllowTags, IgnorePattern, Reason, SemverRange, UpdatePolicy, UpdateStrategy};
 use crate::report::{Finding, Severity};
 use crate::version::{Version, VersionConstraint};
+
+#[cfg(test)]
+mod tests;
 
 /// All there is to say about one decision. Rejected tags are told of only where no tag won;
 /// otherwise they are in the explanation.
@@ -151,13 +154,14 @@ impl<'a> Asked<'a> {
                 let patterns = filter.ignore.iter().filter(|pattern| {
                     self.rejected_for(reason).any(|tag| pattern.ignores(tag.as_str()))
                 });
-                Some(patterns.map(|pattern| pattern.as_str()).collect::<Vec<_>>().join(", "))
+                Some(patterns.map(IgnorePattern::as_str).collect::<Vec<_>>().join(", "))
             }
             Reason::OutsideConstraint | Reason::PreRelease => self.range().map(ToString::to_string),
             Reason::NotTheTag => self.image.constraint.as_deref().map(str::to_owned),
             Reason::WrongPlatform => {
-                let platforms = self.policy.platforms.iter().map(ToString::to_string);
-                Some(platforms.collect::<Vec<_>>().join(", "))
+                let wanted: Vec<_> =
+                    self.policy.platforms.iter().map(ToString::to_string).collect();
+                Some(wanted.join(", ")).filter(|wanted| !wanted.is_empty())
             }
             Reason::NotSemver
             | Reason::ConstraintInvalid
@@ -215,7 +219,7 @@ impl<'a> Asked<'a> {
         if !constraint.is_exact() {
             return None;
         }
-        let pinned = Version::parse(constraint.as_str().trim_start_matches(['=', ' ']))?;
+        let pinned = Version::parse(constraint.as_str().trim_matches(['=', ' ']))?;
         let admitted_by_all = VersionConstraint::any();
         self.rejected_for(Reason::OutsideConstraint)
             .filter_map(Version::of)

@@ -10,6 +10,8 @@ mod platform;
 mod reference;
 mod repository;
 mod tag;
+#[cfg(test)]
+mod tests;
 mod written;
 
 pub use configured::{Alias, ConfiguredImage, InvalidConfiguredImage};

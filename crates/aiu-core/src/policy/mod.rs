@@ -36,3 +36,13 @@ pub struct UpdatePolicy {
     /// (spec 10 §8.3). Empty for any.
     pub platforms: Vec<Platform>,
 }
+
+impl UpdatePolicy {
+    /// Puts a policy together. The platforms are put in order, so that the same ones in
+    /// another order make the same policy.
+    pub fn new(strategy: UpdateStrategy, filter: TagFilter, mut platforms: Vec<Platform>) -> Self {
+        platforms.sort_unstable();
+        platforms.dedup();
+        Self { strategy, filter, platforms }
+    }
+}

@@ -13,7 +13,8 @@ pub fn run(run: &Run, env: &Environment) -> Result<Answer> {
     if !run.once {
         bail!("this version makes single passes: add --once");
     }
-    let opened = open(&run.shared, env, |config_map| settings::commits(run, env, config_map), run.dry_run)?;
+    let opened =
+        open(&run.shared, env, |config_map| settings::commits(run, env, config_map), run.dry_run)?;
     let Opened { runtime, session, manifests, problems } = opened;
     let report = runtime.block_on(session.pass(manifests));
     let failed = report.failed() || problems.iter().any(|problem| problem.fails);

@@ -86,7 +86,9 @@ fn outcome(outcome: &Outcome) -> (&'static str, Option<&Failure>) {
 fn write(write: &Write) -> Value {
     let (remote, branch, commit) = match &write.place {
         WritePlace::Folder => (None, None, None),
-        WritePlace::Branch { remote, branch, commit } => (Some(remote), Some(branch), commit.as_ref()),
+        WritePlace::Branch { remote, branch, commit } => {
+            (Some(remote), Some(branch), commit.as_ref())
+        }
     };
     value!({
         "application": write.application.to_string(),

@@ -23,7 +23,10 @@ spec: {source: {repoURL: u}}
 ";
 
 fn names(manifests: &Manifests) -> Vec<String> {
-    manifests.applications().map(|(name, place, _)| format!("{name} in {} #{}", place.file, place.document)).collect()
+    manifests
+        .applications()
+        .map(|(name, place, _)| format!("{name} in {} #{}", place.file, place.document))
+        .collect()
 }
 
 #[test]
@@ -52,7 +55,10 @@ data: {git.user: robot}
     ]);
     let manifests = load(&folder);
     assert_eq!(names(&manifests), ["argocd/shop in deep/er/two.yaml #1", "team/j in app.json #0"]);
-    assert_eq!(manifests.updaters().map(|(name, _)| name.to_string()).collect::<Vec<_>>(), ["argocd/all"]);
+    assert_eq!(
+        manifests.updaters().map(|(name, _)| name.to_string()).collect::<Vec<_>>(),
+        ["argocd/all"]
+    );
     assert_eq!(manifests.settings()["git.user"], "robot");
     assert_eq!(manifests.problems(), []);
 }
@@ -60,8 +66,10 @@ data: {git.user: robot}
 /// Each problem names the file and what to do, and the good Application is still found.
 #[test]
 fn what_cannot_be_used_is_told_and_the_rest_goes_on() {
-    let broken = b"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: b\nspec: x\n";
-    let template = b"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: {{ .Values.x }}}\n";
+    let broken =
+        b"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: b\nspec: x\n";
+    let template =
+        b"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: {{ .Values.x }}}\n";
     let latin = b"kind: Application\nmetadata: {name: caf\xe9}\n";
     let list = b"apiVersion: v1\nkind: List\nitems: [{apiVersion: argoproj.io/v1alpha1, kind: Application}]\n";
     #[rustfmt::skip]
@@ -120,7 +128,8 @@ fn a_patch_replaces_the_file_and_keeps_its_permissions() {
     patch(&mut manifests, "new\n").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "new\n");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
-    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["a.yaml"], "nothing half-written stays, not even of an earlier process");
 }
 
@@ -138,7 +147,8 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
 fn a_link_out_of_the_folder_is_not_followed() {
     let elsewhere = folder(&[("a.yaml", APP)]);
     let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(elsewhere.path().join("a.yaml"), folder.path().join("a.yaml")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path().join("a.yaml"), folder.path().join("a.yaml"))
+        .unwrap();
     let mut manifests = load(&folder);
     let error = patch(&mut manifests, "new\n").unwrap_err();
     assert!(error.to_string().contains("is a link that leaves the folder"), "{error}");
