@@ -1,3 +1,6 @@
-//! Peers for tests: what the product talks to, run in the same process or on disk.
+//! Servers and tools for tests: the real protocols, in this process.
+//!
+//! Development only; nothing here ships.
 
 pub mod git;
+pub mod registry;

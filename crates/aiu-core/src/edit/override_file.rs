@@ -1,0 +1,58 @@
+//! `.argocd-source-<app>.yaml`: values that Argo CD lays over an Application's source
+//! (spec 30 §4.4).
+
+use super::source_block::{Dialect, List, Wanted, current};
+use super::yaml::{self, Kind, NodeId, Plan, Tree, Value};
+use super::{EditError, Edited, Keys, Problem, Wish};
+use crate::image::{ImageReference, Repository};
+
+const DIALECT: Dialect = Dialect { force_string: "forcestring", sorted: true };
+
+/// What the file says for one image.
+pub(super) fn read(
+    text: &str,
+    keys: &Keys,
+    configured: &Repository,
+) -> Result<Option<ImageReference>, EditError> {
+    let tree = Tree::parse(text)?;
+    match root(&tree)? {
+        Some(root) => current(&tree, root, keys, configured),
+        None => Ok(None),
+    }
+}
+
+/// Makes the file's list hold the wished entries; entries that nobody wishes stay.
+///
+/// The list is made even if nothing is wished: `parameters: []` is what the reference writes for
+/// a source whose images have no parameters (spec 32, A105). A caller that has nothing to write
+/// asks for no edit.
+pub(super) fn apply(text: Option<&str>, list: List, wishes: &[Wish]) -> Result<Edited, EditError> {
+    let wanted = Wanted::of(wishes);
+    let text = text.unwrap_or_default();
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Ok(Edited::Changed(yaml::document(&list.fresh(DIALECT, &wanted))));
+    }
+    let tree = Tree::parse(text)?;
+    let mut plan = Plan::new(&tree);
+    match root(&tree)? {
+        Some(root) => list.plan(&mut plan, root, DIALECT, &wanted)?,
+        None => {
+            if let Value::Mapping(entries) = list.fresh(DIALECT, &wanted) {
+                for (key, value) in entries {
+                    plan.put(None, 0, &[&key], value)?;
+                }
+            }
+        }
+    }
+    plan.finish()
+}
+
+/// The file's mapping. A file that is something else is not ours to replace (spec 32, A109).
+fn root(tree: &Tree<'_>) -> Result<Option<NodeId>, EditError> {
+    let Some(root) = tree.root(0)? else { return Ok(None) };
+    if matches!(tree.kind(root), Kind::Mapping { .. }) {
+        return Ok(Some(root));
+    }
+    let cause = "existing override file is not a mapping; refusing to replace it".to_owned();
+    Err(tree.error(Problem::Key(cause), root))
+}

@@ -1,0 +1,9 @@
+//! Tests of the core from the outside: the reference's answers, edits, and laws.
+
+#[cfg(test)]
+mod allocations;
+#[cfg(test)]
+mod choice;
+mod edit;
+#[cfg(test)]
+mod vectors;
