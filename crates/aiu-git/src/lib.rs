@@ -27,11 +27,15 @@ mod writer;
 pub use commit::{Identity, Signature};
 pub use counts::GitCounts;
 pub use credentials::{AccessId, GitAccess};
-pub use error::{GitError, Remedy, WriteError};
+pub use error::{GitError, WriteError};
 pub use mirror::{BranchRead, BranchTexts, FileText, Mirrors, Wanted};
 pub use object::ObjectId;
+<<<<<<< HEAD
 pub use redact::shown_url;
+=======
+pub use redact::redact;
+>>>>>>> git
 pub use settings::{GitSettings, Growth};
-pub use stack::{Apply, ChangedFile};
+pub use stack::ChangedFile;
 pub use tree::FileProblem;
 pub use writer::{BranchWork, BranchWritten, CommitWritten, Message, WriteOrder, Writers, Written};
