@@ -29,8 +29,12 @@ macro_rules! vector_files {
     };
 }
 
+mod content;
 mod glob;
+mod helm_values_edit;
 mod image_ref;
+mod kustomization_edit;
+mod override_file_edit;
 mod regexp;
 mod selection;
 mod semver_constraints;
@@ -40,7 +44,10 @@ mod version_strategies;
 
 vector_files! {
     glob,
+    helm_values_edit,
     image_ref,
+    kustomization_edit,
+    override_file_edit,
     regexp,
     semver_constraints,
     semver_parse,
