@@ -30,11 +30,7 @@ pub use credentials::{AccessId, GitAccess};
 pub use error::{GitError, WriteError};
 pub use mirror::{BranchRead, BranchTexts, FileText, Mirrors, Wanted};
 pub use object::ObjectId;
-<<<<<<< HEAD
-pub use redact::shown_url;
-=======
 pub use redact::redact;
->>>>>>> git
 pub use settings::{GitSettings, Growth};
 pub use stack::ChangedFile;
 pub use tree::FileProblem;

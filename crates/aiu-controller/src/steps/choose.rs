@@ -12,7 +12,7 @@ use aiu_core::report::Finding;
 use aiu_registry::{ScanError, ScanKey};
 
 use super::Row;
-use super::scan::scan_key;
+use super::scan::request;
 use crate::cycle::World;
 
 /// What every scan came to.
@@ -26,7 +26,7 @@ pub fn shortlists(rows: &[Row], scans: &Scans) -> Shortlists {
     let mut lists = Shortlists::new();
     for row in rows.iter().filter(|row| row.is_open()) {
         let Ok(policy) = &row.image.policy else { continue };
-        let key = scan_key(&row.image);
+        let key = request(&row.image).key();
         if let Some(Ok(tags)) = scans.get(&key) {
             lists
                 .entry((key, Arc::clone(policy)))
@@ -46,7 +46,7 @@ pub fn decisions(rows: &mut [Row], scans: &Scans, lists: &Shortlists, world: &Wo
                 continue;
             }
         };
-        let key = scan_key(&row.image);
+        let key = request(&row.image).key();
         if let Some(Err(error)) = scans.get(&key) {
             row.fail(Stage::Scanned, error.reason(), error.to_string());
             continue;
