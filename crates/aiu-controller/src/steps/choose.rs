@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use aiu_core::decide::{
-    DecideOptions, Shortlist, TagList, Verdict, decide, findings, shortlist,
-};
+use aiu_core::decide::{DecideOptions, Shortlist, TagList, Verdict, decide, findings, shortlist};
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::policy::UpdatePolicy;
 use aiu_core::report::Finding;
@@ -60,10 +58,8 @@ pub fn decisions(rows: &mut [Row], scans: &Scans, lists: &Shortlists, world: &Wo
             kustomize_name: row.image.names.kustomize.is_some(),
             allow_downgrade: world.settings.allow_downgrade,
         };
-        let decision =
-            decide(list, &policy, &row.image.configured, row.current.as_ref(), &options);
-        row.findings =
-            findings(&decision, &policy, &row.image.configured, row.current.as_ref());
+        let decision = decide(list, &policy, &row.image.configured, row.current.as_ref(), &options);
+        row.findings = findings(&decision, &policy, &row.image.configured, row.current.as_ref());
         row.outcome = finished(&decision.verdict, &row.findings);
         row.decision = Some(decision);
     }
