@@ -133,8 +133,7 @@ fn commit(
 fn wishes(rows: &[Row], changes: &[&Change], app: &AppName, all: bool) -> Vec<Wish> {
     let own = rows.iter().enumerate().filter(|(_, row)| row.image.key.application == *app);
     own.filter_map(|(index, row)| {
-        let changed = changes.iter().find(|change| change.row == index);
-        let image = match changed {
+        let image = match changes.iter().find(|change| change.row == index) {
             Some(change) => change.change.to.clone(),
             None if all => row.current.as_ref()?.reference.clone()?,
             None => return None,
