@@ -80,7 +80,7 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     let mut rows = plan::rows(plan, &access);
     observe::observe(&mut rows, &texts, world);
 
-    let scans = scan::list_tags(&rows, &access, started, world).await;
+    let scans = scan::list_tags(&rows, started, world).await;
     let shortlists = choose::shortlists(&rows, &scans);
     choose::decisions(&mut rows, &scans, &shortlists, world);
     let changes = batch::changes(&rows);

@@ -178,6 +178,17 @@ pub struct Commits {
     pub message: Arc<Template>,
 }
 
+impl Commits {
+    /// The defaults, for commands that make no commits.
+    pub fn defaults() -> Result<Self> {
+        Ok(Self {
+            user: "argocd-image-updater".to_owned(),
+            email: "noreply@argoproj.io".to_owned(),
+            message: Arc::new(Template::parse(DEFAULT_COMMIT_MESSAGE)?),
+        })
+    }
+}
+
 /// Identity and message of commits (spec 30 §5.1, §5.2).
 pub fn commits(
     run: &Run,

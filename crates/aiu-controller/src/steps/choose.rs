@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use aiu_core::decide::{DecideOptions, Shortlist, TagList, Verdict, decide, shortlist};
+use aiu_core::decide::{
+    DecideOptions, Shortlist, TagList, Verdict, decide, findings, shortlist,
+};
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::policy::UpdatePolicy;
+use aiu_core::report::Finding;
 use aiu_registry::{ScanError, ScanKey};
 
 use super::Row;
@@ -59,13 +62,15 @@ pub fn decisions(rows: &mut [Row], scans: &Scans, lists: &Shortlists, world: &Wo
         };
         let decision =
             decide(list, &policy, &row.image.configured, row.current.as_ref(), &options);
-        row.outcome = finished(&decision.verdict, &policy);
+        row.findings =
+            findings(&decision, &policy, &row.image.configured, row.current.as_ref());
+        row.outcome = finished(&decision.verdict, &row.findings);
         row.decision = Some(decision);
     }
 }
 
 /// The outcome of a verdict that asks for no write.
-fn finished(verdict: &Verdict, policy: &UpdatePolicy) -> Option<Outcome> {
+fn finished(verdict: &Verdict, findings: &[Finding]) -> Option<Outcome> {
     match verdict {
         Verdict::UpdateTo(_) => None,
         Verdict::UpToDate => Some(Outcome::UpToDate),
@@ -73,7 +78,10 @@ fn finished(verdict: &Verdict, policy: &UpdatePolicy) -> Option<Outcome> {
         Verdict::NoCandidate(why) if why.is_failure() => Some(Outcome::Failed(Failure {
             stage: Stage::Chosen,
             reason: why.reason(),
-            message: policy.fault().unwrap_or_else(|| unsupported(policy)),
+            message: match findings.first() {
+                Some(cause) => format!("{}; {}", cause.found, cause.fix),
+                None => why.to_string(),
+            },
         })),
         Verdict::NoCandidate(_) => Some(Outcome::NoCandidate),
     }

@@ -136,6 +136,7 @@ pub fn finish(row: Row) -> ImageReport {
         key: row.image.key,
         current: row.current,
         decision: row.decision,
+        findings: row.findings,
         outcome: row.outcome.unwrap_or_else(missed),
     }
 }

@@ -175,6 +175,13 @@ impl GitRemote {
         zeros(&git(&self.path, &args, b""))
     }
 
+    /// The names of all branches.
+    pub fn branches(&self) -> Vec<String> {
+        let args = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"];
+        let names = String::from_utf8(git(&self.path, &args, b"")).expect("names are text");
+        names.lines().map(str::to_owned).collect()
+    }
+
     /// The commits of a branch, newest first.
     pub fn log(&self, branch: &str) -> Vec<Logged> {
         let range = format!("refs/heads/{branch}");
