@@ -1,5 +1,7 @@
-//! Servers and tools for tests: the real protocols, in this process.
+//! Servers and tools for tests: the real protocols, in this process or on disk.
 //!
 //! Development only; nothing here ships.
 
+pub mod git;
 pub mod registry;
+pub mod scenario;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
 
-use super::{Candidate, Decision, Rejection, Verdict};
+use super::{Candidate, Decision, NoCandidate, Rejection, Verdict};
 use crate::image::{Tag, TagRef};
-use crate::policy::Reason;
+use crate::policy::{Merit, Reason};
 
 /// Why a decision came out as it did.
 ///
@@ -26,6 +27,8 @@ pub struct Line<'a> {
     pub tag: &'a Tag,
     /// What became of it.
     pub fate: Fate<'a>,
+    /// What it was ordered by, if it could be chosen.
+    pub merit: Option<&'a Merit>,
     /// Whether the image is at this tag now.
     pub is_current: bool,
 }
@@ -43,6 +46,8 @@ pub enum Fate<'a> {
     OutrankedBy(&'a Tag),
     /// It could not be chosen.
     Rejected(Reason),
+    /// Nothing was chosen, since the list still lacked answers.
+    Undecided,
 }
 
 /// Explains `decision` for an image that is at `current`.
@@ -54,15 +59,20 @@ impl<'a> Explanation<'a> {
     /// One line per listed tag.
     pub fn lines(&self) -> impl Iterator<Item = Line<'a>> {
         let current = self.current.and_then(TagRef::name);
-        let line = move |tag, fate| Line { tag, fate, is_current: Some(tag) == current };
         let decision = self.decision;
-        let candidates = decision.shortlist.candidates.iter();
+        let candidates =
+            decision.shortlist.candidates.iter().map(|Candidate { merit, tag }| {
+                (tag, fate_of_candidate(decision, tag), Some(merit))
+            });
         let rejected = decision.shortlist.rejected.iter();
-        candidates
-            .map(move |Candidate { tag, .. }| line(tag, fate_of_candidate(decision, tag)))
-            .chain(
-                rejected.map(move |Rejection { tag, reason }| line(tag, Fate::Rejected(*reason))),
-            )
+        let rejected =
+            rejected.map(|Rejection { tag, reason }| (tag, Fate::Rejected(*reason), None));
+        candidates.chain(rejected).map(move |(tag, fate, merit)| Line {
+            tag,
+            fate,
+            merit,
+            is_current: Some(tag) == current,
+        })
     }
 
     /// The verdict and how many tags were weighed, in one line: `update to 1.3.1; 2
@@ -86,11 +96,15 @@ impl<'a> Explanation<'a> {
 }
 
 fn fate_of_candidate<'a>(decision: &'a Decision, tag: &'a Tag) -> Fate<'a> {
-    match (&decision.chosen, &decision.verdict) {
-        (Some(chosen), _) if chosen != tag => Fate::OutrankedBy(chosen),
-        (_, Verdict::UpToDate) => Fate::Kept,
-        (_, Verdict::Held(_)) => Fate::Held,
-        (_, Verdict::UpdateTo(_) | Verdict::NoCandidate(_)) => Fate::Chosen,
+    let Some(chosen) = &decision.chosen else { return Fate::Undecided };
+    if chosen != tag {
+        return Fate::OutrankedBy(chosen);
+    }
+    match decision.verdict {
+        Verdict::UpdateTo(_) => Fate::Chosen,
+        Verdict::UpToDate => Fate::Kept,
+        Verdict::Held(_) => Fate::Held,
+        Verdict::NoCandidate(_) => Fate::Undecided,
     }
 }
 
@@ -103,6 +117,7 @@ impl Fate<'_> {
             Self::Held => "WouldDowngrade",
             Self::OutrankedBy(_) => "Outranked",
             Self::Rejected(reason) => reason.word(),
+            Self::Undecided => NoCandidate::NotInspected.reason(),
         }
     }
 }
@@ -115,6 +130,7 @@ impl fmt::Display for Fate<'_> {
             Self::Held => f.write_str("is the best left, but lower than the current version"),
             Self::OutrankedBy(winner) => write!(f, "is outranked by {winner}"),
             Self::Rejected(reason) => f.write_str(reason.sentence()),
+            Self::Undecided => f.write_str("has not been looked at"),
         }
     }
 }
@@ -122,7 +138,18 @@ impl fmt::Display for Fate<'_> {
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mark = if self.is_current { " (current)" } else { "" };
-        write!(f, "{}{mark} {}", self.tag, self.fate)
+        let date = self.date().map(|date| format!(" [{date}]")).unwrap_or_default();
+        write!(f, "{}{mark}{date} {}", self.tag, self.fate)
+    }
+}
+
+impl Line<'_> {
+    /// The date it was ordered by, where that decided.
+    fn date(&self) -> Option<Timestamp> {
+        match self.merit {
+            Some(Merit::Date(date)) => *date,
+            _ => None,
+        }
     }
 }
 
@@ -153,21 +180,46 @@ impl fmt::Display for Explanation<'_> {
 
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Line", 4)?;
-        fields.serialize_field("tag", self.tag.as_str())?;
-        fields.serialize_field("verdict", self.fate.word())?;
-        fields.serialize_field("text", &self.fate.to_string())?;
-        fields.serialize_field("current", &self.is_current)?;
-        fields.end()
+        #[derive(Serialize)]
+        struct Data<'a> {
+            tag: &'a str,
+            verdict: &'static str,
+            text: String,
+            current: bool,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            by: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            date: Option<String>,
+        }
+        let by = match self.fate {
+            Fate::OutrankedBy(winner) => Some(winner.as_str()),
+            _ => None,
+        };
+        let data = Data {
+            tag: self.tag.as_str(),
+            verdict: self.fate.word(),
+            text: self.fate.to_string(),
+            current: self.is_current,
+            by,
+            date: self.date().map(|date| date.to_string()),
+        };
+        data.serialize(serializer)
     }
 }
 
 impl Serialize for Explanation<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Explanation", 3)?;
-        fields.serialize_field("verdict", &self.decision.verdict.to_string())?;
-        fields.serialize_field("current", &self.current.map(TagRef::as_tag_value))?;
-        fields.serialize_field("tags", &self.lines().collect::<Vec<_>>())?;
-        fields.end()
+        #[derive(Serialize)]
+        struct Data<'a> {
+            verdict: String,
+            current: Option<String>,
+            tags: Vec<Line<'a>>,
+        }
+        let data = Data {
+            verdict: self.decision.verdict.to_string(),
+            current: self.current.map(TagRef::as_tag_value),
+            tags: self.lines().collect(),
+        };
+        data.serialize(serializer)
     }
 }

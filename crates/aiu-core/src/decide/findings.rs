@@ -10,6 +10,9 @@ use crate::policy::{AllowTags, IgnorePattern, Reason, SemverRange, UpdatePolicy,
 use crate::report::{Finding, Severity};
 use crate::version::{Version, VersionConstraint};
 
+#[cfg(test)]
+mod tests;
+
 /// All there is to say about one decision. Rejected tags are told of only where no tag won;
 /// otherwise they are in the explanation.
 pub fn findings(
@@ -156,8 +159,9 @@ impl<'a> Asked<'a> {
             Reason::OutsideConstraint | Reason::PreRelease => self.range().map(ToString::to_string),
             Reason::NotTheTag => self.image.constraint.as_deref().map(str::to_owned),
             Reason::WrongPlatform => {
-                let platforms = self.policy.platforms.iter().map(ToString::to_string);
-                Some(platforms.collect::<Vec<_>>().join(", "))
+                let wanted: Vec<_> =
+                    self.policy.platforms.iter().map(ToString::to_string).collect();
+                Some(wanted.join(", ")).filter(|wanted| !wanted.is_empty())
             }
             Reason::NotSemver
             | Reason::ConstraintInvalid

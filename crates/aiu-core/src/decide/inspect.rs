@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Candidate, Needs, Rejection, Shortlist};
+use super::{Candidate, Needs, NoCandidate, Rejection, Shortlist};
 use crate::image::{Digest, Tag};
 use crate::policy::{Merit, Reason};
 
@@ -42,6 +42,14 @@ pub type Metadata = BTreeMap<Tag, Inspection>;
 pub struct Unanswered {
     /// The first such tag.
     pub tag: Tag,
+}
+
+impl Unanswered {
+    /// Stable word for conditions, events and metrics. Why there was no answer is the word of
+    /// the scan's own error.
+    pub fn reason(&self) -> &'static str {
+        NoCandidate::NotInspected.reason()
+    }
 }
 
 impl Shortlist {

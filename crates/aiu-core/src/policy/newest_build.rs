@@ -2,6 +2,8 @@
 //!
 //! Every tag that passes the filters takes part; a constraint has no effect (spec 10 §5.1).
 
+use std::fmt;
+
 use super::Merit;
 
 /// Where the age of an image is read from.
@@ -22,6 +24,17 @@ pub enum ListOrder {
     LatestFirst,
     /// The youngest tag stands last.
     LatestLast,
+}
+
+impl fmt::Display for DateSource {
+    /// What the dates of this source are, for explanations.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ImageConfig => "build dates",
+            Self::ListOrder(_) => "the registry's own order",
+            Self::PushDate => "push dates",
+        })
+    }
 }
 
 /// What is known of a tag's age from its place among `count` listed ones.

@@ -1,10 +1,8 @@
-use serde::Serialize;
-
 /// Why a tag did not make it to the candidates.
 ///
 /// One word, copied; its details are in the policy. Ordered by how far a tag came: a later
 /// reason means that it passed all earlier questions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// `allowTags` does not match it (or is broken, and matches nothing).
     NotAllowed,

@@ -51,15 +51,15 @@ impl Entry {
         if problems.is_empty() { Ok(entries) } else { Err(InvalidRegistries { problems }) }
     }
 
-    /// How the registry sorts: `Some(None)` for not at all, `None` for a word that means
-    /// nothing (spec 11 RCF-020 to RCF-023).
-    pub(super) fn sort_order(&self) -> Option<Option<ListOrder>> {
-        let Some(mode) = &self.tag_sort_mode else { return Some(None) };
+    /// How the registry sorts, if it does; or the word that means nothing (spec 11 RCF-020 to
+    /// RCF-023).
+    pub(super) fn sort_order(&self) -> Result<Option<ListOrder>, &str> {
+        let Some(mode) = &self.tag_sort_mode else { return Ok(None) };
         match mode.to_lowercase().as_str() {
-            "latest-first" => Some(Some(ListOrder::LatestFirst)),
-            "latest-last" => Some(Some(ListOrder::LatestLast)),
-            "none" => Some(None),
-            _ => None,
+            "latest-first" => Ok(Some(ListOrder::LatestFirst)),
+            "latest-last" => Ok(Some(ListOrder::LatestLast)),
+            "none" => Ok(None),
+            _ => Err(mode),
         }
     }
 

@@ -141,8 +141,8 @@ pub(super) fn check(entries: &[Entry]) -> Result<(), InvalidRegistries> {
                 }),
             }
         }
-        if let (None, Some(mode)) = (entry.sort_order(), &entry.tag_sort_mode) {
-            problems.push(Problem::SortMode { name: name.to_owned(), mode: mode.clone() });
+        if let Err(mode) = entry.sort_order() {
+            problems.push(Problem::SortMode { name: name.to_owned(), mode: mode.to_owned() });
         }
         if entry.default {
             let prefix = entry.prefix.as_deref().unwrap_or(name);

@@ -180,11 +180,12 @@ fn aliases_repeat_values_within_bounds() {
     let text = "registries:\n- &a { name: A, api_url: https://a.test, prefix: a.test }\n- *a\n";
     assert_eq!(Entry::read_all(text).unwrap().len(), 2);
 
-    let mut bomb = "registries:\n- &x0 [a, a, a, a, a, a, a, a, a, a]\n".to_owned();
-    for level in 1..9 {
+    let levels = (1..9).map(|level| {
         let below = format!("*x{}, ", level - 1).repeat(10);
-        bomb.push_str(&format!("- &x{level} [{below}]\n"));
-    }
+        format!("- &x{level} [{below}]\n")
+    });
+    let first = "registries:\n- &x0 [a, a, a, a, a, a, a, a, a, a]\n".to_owned();
+    let bomb = first + &levels.collect::<String>();
     let error = Registries::parse(&bomb).unwrap_err();
     assert!(error.to_string().contains("too many values"), "{error}");
 }

@@ -1,6 +1,10 @@
 //! Tests of the core from the outside: the reference's answers, edits, and laws.
 
 #[cfg(test)]
+mod allocations;
+#[cfg(test)]
+mod choice;
+#[cfg(test)]
 mod edit;
 #[cfg(test)]
 mod vectors;

@@ -29,6 +29,7 @@ macro_rules! vector_files {
     };
 }
 
+mod config;
 mod content;
 mod glob;
 mod helm_values_edit;
@@ -43,6 +44,7 @@ mod semver_pick;
 mod version_strategies;
 
 vector_files! {
+    config,
     glob,
     helm_values_edit,
     image_ref,
@@ -56,7 +58,31 @@ vector_files! {
 }
 
 /// Kinds that no code answers yet, by file.
-const OPEN: &[(&str, &[&str])] = &[("templates", &["branch", "commit", "pr_text", "target_key"])];
+const OPEN: &[(&str, &[&str])] = &[
+    (
+        "config",
+        &[
+            "annotations",
+            "credential_source",
+            "env_bool",
+            "env_credentials",
+            "env_duration",
+            "env_number",
+            "manifest_target",
+            "merge_update_settings",
+            "merge_verification",
+            "merge_write_back",
+            "platform",
+            "platform_keys",
+            "platform_wanted",
+            "pull_secret",
+            "secret_credentials",
+            "secret_namespace",
+            "write_back",
+        ],
+    ),
+    ("templates", &["branch", "commit", "pr_text", "target_key"]),
+];
 
 /// What answers the cases of one file.
 pub(crate) struct Answers {
