@@ -39,7 +39,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) fn of(wishes: &[Wish]) -> Self {
+    pub(super) fn of(wishes: &[Wish]) -> Result<Self, EditError> {
         let mut wanted = Self::default();
         for Wish { keys, image } in wishes {
             match keys {
@@ -49,9 +49,10 @@ impl Wanted {
                     wanted.images.push(KustomizeImage { name: name.clone(), image });
                 }
                 Keys::Plugin(keys) => wanted.variables.extend(Setting::of_plugin(keys, image)),
+                Keys::Manifest => return Err(no_list()),
             }
         }
-        wanted
+        Ok(wanted)
     }
 
     /// Whether anything is wished for this list.
@@ -65,6 +66,9 @@ impl Wanted {
 }
 
 impl List {
+    pub(super) const ALL: [Self; 3] = [Self::Parameters, Self::Images, Self::Variables];
+
+    /// The two keys under which the list stands.
     fn keys(self) -> [&'static str; 2] {
         match self {
             Self::Parameters => ["helm", "parameters"],
@@ -73,15 +77,15 @@ impl List {
         }
     }
 
-    /// The list of a source that has none of it yet.
-    pub(super) fn fresh(self, dialect: Dialect, wanted: &Wanted) -> Value {
+    /// The list's block for a file that has nothing yet: its key, and what stands below.
+    pub(super) fn fresh(self, dialect: Dialect, wanted: &Wanted) -> (String, Value) {
         let [block, list] = self.keys();
         let values = match self {
             // Nothing is merged here: `nginx` and `docker.io/nginx` stay two entries.
             Self::Images => wanted.images.iter().map(image).collect(),
             _ => self.new_values(dialect, wanted),
         };
-        nested(block, nested(list, Value::Sequence(values)))
+        (block.to_owned(), nested(list, Value::Sequence(values)))
     }
 
     /// Plans that the list below `base`, a mapping, holds the wished entries.
@@ -160,6 +164,10 @@ impl List {
     }
 }
 
+fn no_list() -> EditError {
+    EditError::key("an image field of a manifest is no key of a source")
+}
+
 /// How much of a list there is.
 enum Place {
     NoBlock,
@@ -192,6 +200,7 @@ pub(super) fn current(
                 .and_then(|at| KustomizeImage::parse(texts[at]))
                 .map(|found| found.image)
         }
+        Keys::Manifest => return Err(no_list()),
     })
 }
 

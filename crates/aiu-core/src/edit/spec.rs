@@ -41,12 +41,10 @@ pub(super) fn apply(
 ) -> Result<Edited, EditError> {
     let tree = Tree::parse(text)?;
     let source = find(&tree, document, source)?;
-    let wanted = Wanted::of(wishes);
+    let wanted = Wanted::of(wishes)?;
     let mut plan = Plan::new(&tree);
-    for list in [List::Parameters, List::Images, List::Variables] {
-        if wanted.has(list) {
-            list.plan(&mut plan, source, DIALECT, &wanted)?;
-        }
+    for list in List::ALL.into_iter().filter(|list| wanted.has(*list)) {
+        list.plan(&mut plan, source, DIALECT, &wanted)?;
     }
     plan.finish()
 }

@@ -1,3 +1,5 @@
 //! Edits as users see them: folders of texts before and after, and the two laws of every edit.
 
 mod examples;
+mod laws;
+mod texts;
