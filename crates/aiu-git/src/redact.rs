@@ -3,16 +3,12 @@
 /// What stands where a secret stood.
 const HIDDEN: &str = "***";
 
-<<<<<<< HEAD
-/// `text` without the logins of URLs in it.
-=======
 /// A remote's URL as people may see it, without its login.
 pub fn shown_url(url: &str) -> String {
     redact(url, &[])
 }
 
 /// `text` without the logins of URLs in it and without `secrets`.
->>>>>>> git
 ///
 /// Of web addresses the whole login goes, since tokens are also written as the user's name;
 /// of others only the password: the user of an SSH address is no secret.
