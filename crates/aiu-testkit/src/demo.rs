@@ -36,8 +36,8 @@ pub async fn demo(program: &Path) -> Result<String> {
     let diff = ["diff", "--no-color", "-U1", "main~2", "main"];
     let parts = [
         format!("$ {RUN}\n{}", scene.run()?),
-        format!("$ git log main\n{}", scene.git(&log)?.replace("\n\n\n", "\n\n")),
-        format!("$ git diff main~2 main\n{}", scene.git(&diff)?),
+        format!("$ git log main\n{}", without_trailing_blanks(&scene.git(&log)?)),
+        format!("$ git diff main~2 main\n{}", changes(&scene.git(&diff)?)),
         format!("$ diff -U1 before manifests\n{}", scene.difference()?),
         format!("$ {RUN}   # again\n{}", scene.run()?),
     ];
@@ -126,11 +126,20 @@ impl Scene {
         let mut command = Command::new("git");
         command.current_dir(&self.folder).args(["diff", "--no-index", "--no-color", "-U1"]);
         let found = command.args(["before", "manifests"]).output().context("git diff")?;
-        let text = String::from_utf8_lossy(&found.stdout).into_owned();
-        // The names of both sides say all that git's own head lines would.
-        let is_head = |line: &&str| !line.starts_with("diff ") && !line.starts_with("index ");
-        Ok(text.lines().filter(is_head).collect::<Vec<_>>().join("\n"))
+        Ok(changes(&String::from_utf8_lossy(&found.stdout)))
     }
+}
+
+/// A diff without git's head lines: the names of both sides say all that they would.
+fn changes(diff: &str) -> String {
+    let is_head = |line: &&str| {
+        ["diff ", "index ", "new file mode"].iter().any(|head| line.starts_with(head))
+    };
+    diff.lines().filter(|line| !is_head(line)).collect::<Vec<_>>().join("\n")
+}
+
+fn without_trailing_blanks(text: &str) -> String {
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 /// Standard output of a command that must succeed.

@@ -9,7 +9,9 @@ use anyhow::{Context as _, Result};
 fn main() -> ExitCode {
     match show() {
         Ok(text) => {
-            println!("# A registry, a git repository and four Applications (examples/demo), all on this machine.\n");
+            println!(
+                "# A registry, a git repository and four Applications (examples/demo), all on this machine.\n"
+            );
             print!("{text}");
             ExitCode::SUCCESS
         }
