@@ -104,7 +104,7 @@ impl RemoteUrl {
             None => text.to_owned(),
         };
         let id = identity(&parsed, scheme);
-        Ok(Self { shown: redact(&url, &[]).into(), url: url.into(), id, login })
+        Ok(Self { shown: redact(&url).into(), url: url.into(), id, login })
     }
 
     /// `[user@]host:path`, as `scp` takes it.
@@ -154,7 +154,7 @@ impl fmt::Display for RemoteUrl {
 
 impl fmt::Debug for RemoteId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RemoteId({})", redact(&self.0, &[]))
+        write!(f, "RemoteId({})", redact(&self.0))
     }
 }
 

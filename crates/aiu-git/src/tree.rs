@@ -4,12 +4,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use aiu_core::batch::FilePath;
-use aiu_core::edit::FileKind;
+use aiu_core::edit::{FileKind, KUSTOMIZATION_NAMES};
 
 use crate::object::ObjectId;
-
-/// Names of kustomization files, in the order in which they are looked for (spec 30 §4.6).
-const KUSTOMIZATION_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The mode of a regular file; it outlives edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -118,6 +118,9 @@ impl Settings {
         let cache_dir = (shared.cache_dir.clone())
             .or_else(|| env.text("IMAGE_UPDATER_CACHE_DIR").map(PathBuf::from))
             .unwrap_or_else(|| default_cache_dir(env));
+        // git runs elsewhere, so a relative folder would be another one for it.
+        let cache_dir = std::path::absolute(&cache_dir)
+            .with_context(|| format!("--cache-dir {}", cache_dir.display()))?;
         Ok(Self {
             manifests,
             namespace: (shared.argocd_namespace.clone())

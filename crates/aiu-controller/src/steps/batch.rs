@@ -120,7 +120,8 @@ fn commit(
     let told: Vec<ImageChange> = changes.iter().map(|change| change.change.clone()).collect();
     let mut key = target.branch.clone();
     if let Some(template) = &key.head {
-        let name = head(template, app, &told).map_err(|cause| failure("BranchNameInvalid", cause))?;
+        let name =
+            head(template, app, &told).map_err(|cause| failure("BranchNameInvalid", cause))?;
         key.head = Some(name);
     }
     let edit = FileEdit { path, kind, wishes: wishes(rows, changes, app, all) };

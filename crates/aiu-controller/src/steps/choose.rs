@@ -3,16 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use aiu_core::decide::{
-    DecideOptions, Shortlist, TagList, Verdict, decide, findings, shortlist,
-};
+use aiu_core::decide::{DecideOptions, Shortlist, TagList, Verdict, decide, findings, shortlist};
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::policy::UpdatePolicy;
 use aiu_core::report::Finding;
 use aiu_registry::{ScanError, ScanKey};
 
 use super::Row;
-use super::scan::scan_key;
+use super::scan::request;
 use crate::cycle::World;
 
 /// What every scan came to.
@@ -26,7 +24,7 @@ pub fn shortlists(rows: &[Row], scans: &Scans) -> Shortlists {
     let mut lists = Shortlists::new();
     for row in rows.iter().filter(|row| row.is_open()) {
         let Ok(policy) = &row.image.policy else { continue };
-        let key = scan_key(&row.image);
+        let key = request(&row.image).key();
         if let Some(Ok(tags)) = scans.get(&key) {
             lists
                 .entry((key, Arc::clone(policy)))
@@ -46,7 +44,7 @@ pub fn decisions(rows: &mut [Row], scans: &Scans, lists: &Shortlists, world: &Wo
                 continue;
             }
         };
-        let key = scan_key(&row.image);
+        let key = request(&row.image).key();
         if let Some(Err(error)) = scans.get(&key) {
             row.fail(Stage::Scanned, error.reason(), error.to_string());
             continue;
@@ -60,10 +58,8 @@ pub fn decisions(rows: &mut [Row], scans: &Scans, lists: &Shortlists, world: &Wo
             kustomize_name: row.image.names.kustomize.is_some(),
             allow_downgrade: world.settings.allow_downgrade,
         };
-        let decision =
-            decide(list, &policy, &row.image.configured, row.current.as_ref(), &options);
-        row.findings =
-            findings(&decision, &policy, &row.image.configured, row.current.as_ref());
+        let decision = decide(list, &policy, &row.image.configured, row.current.as_ref(), &options);
+        row.findings = findings(&decision, &policy, &row.image.configured, row.current.as_ref());
         row.outcome = finished(&decision.verdict, &row.findings);
         row.decision = Some(decision);
     }

@@ -44,7 +44,10 @@ struct Seen {
 fn in_spec(row: &Row, source_type: SourceType, world: &World) -> Result<Seen, Unreadable> {
     let keys = row.image.names.spec_keys(source_type);
     let found = spec_value(&row.image, &keys, world)?;
-    Ok(Seen { keys, places: found.map(|found| (CurrentSource::Target, found)).into_iter().collect() })
+    Ok(Seen {
+        keys,
+        places: found.map(|found| (CurrentSource::Target, found)).into_iter().collect(),
+    })
 }
 
 fn in_file(
@@ -58,8 +61,9 @@ fn in_file(
         Some(Err(error)) => return Err((error.reason(), error.to_string())),
         None => return Err(("GitUnreachable", "the branch was not read".to_owned())),
     };
-    let (path, kind) = resolved_file(&target.file, branch)
-        .map_err(|cause| ("UnsupportedSourceType", format!("{}: {cause}", row.image.key.application)))?;
+    let (path, kind) = resolved_file(&target.file, branch).map_err(|cause| {
+        ("UnsupportedSourceType", format!("{}: {cause}", row.image.key.application))
+    })?;
     let keys = row.image.names.keys(kind);
     let mut places = Vec::new();
     if let Some((file, text)) = read::text(branch, &path, kind)? {
@@ -128,8 +132,7 @@ fn judge(
             || renamed.is_some_and(|r| reference.repository.same_as(r, default))
     };
     let live = image.live.as_deref().and_then(|live| live.iter().find(|entry| is_ours(entry)));
-    let named_here =
-        places.iter().any(|(_, reference)| image.names.named || is_ours(reference));
+    let named_here = places.iter().any(|(_, reference)| image.names.named || is_ours(reference));
     let in_use = match (&image.live, require_live) {
         (Some(_), true) => live.is_some(),
         _ => live.is_some() || named_here,

@@ -14,8 +14,7 @@ fn stand_in(folder: &Path, script: &str) -> GitSettings {
 }
 
 fn call(input: Vec<u8>) -> Call<'static> {
-    let (config, args) = (Vec::new(), Vec::new());
-    Call { step: Step::ReadBlobs, repository: None, remote: None, config, args, input }
+    Call::new(Step::ReadBlobs, &[]).input(input)
 }
 
 #[tokio::test]
@@ -93,9 +92,9 @@ async fn no_git_is_told_apart_from_other_trouble() {
 /// Members of the process group that have not ended (zombies have).
 fn living(group: i32) -> Vec<i32> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let stats =
+    let files =
         processes.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-    let fields = stats.filter_map(|stat| {
+    let fields = files.filter_map(|stat| {
         let pid: i32 = stat.split(' ').next()?.parse().ok()?;
         let rest = stat.rsplit_once(") ")?.1.to_owned();
         let mut rest = rest.split(' ');

@@ -90,6 +90,12 @@ impl Store {
             || now.bytes > growth.floor.max(first.saturating_mul(growth.factor))
     }
 
+    /// Removes the lock of a fetch that was ended; the caller knows that none is running.
+    pub(crate) fn unlock(&self) {
+        // Mostly there is none.
+        let _ = fs::remove_file(self.folder.join("shallow.lock"));
+    }
+
     /// The folder is removed as soon as nobody uses it any more.
     pub(crate) fn condemn(&self) {
         self.condemned.store(true, Ordering::Relaxed);

@@ -8,14 +8,14 @@ use crate::support::{Bench, key, path};
 
 #[tokio::test]
 async fn a_second_pass_asks_once_and_fetches_nothing() {
-    let remote = GitRemote::seeded([("a/values.yaml", "image: 1\n"), ("b.yaml", "b: 1\n")]);
+    let remote = GitRemote::seeded([("a/values.yaml", "image: v1\n"), ("b.yaml", "b: v1\n")]);
     let bench = Bench::new();
     let first = bench.read(&key(&remote.url(), ""), &["a/values.yaml", "none.yaml"]).await;
     let texts = first.texts.unwrap();
     assert_eq!(&*texts.branch, "main");
     assert_eq!(texts.commit.as_str(), remote.tip("main").unwrap());
     let text = texts.file(&path("a/values.yaml"), FileKind::HelmValues).unwrap();
-    assert_eq!(text, FileText::Text { path: path("a/values.yaml"), text: "image: 1\n".into() });
+    assert_eq!(text, FileText::Text { path: path("a/values.yaml"), text: "image: v1\n".into() });
     assert_eq!(texts.file(&path("none.yaml"), FileKind::HelmValues), Some(FileText::Missing));
     assert_eq!(texts.file(&path("b.yaml"), FileKind::HelmValues), None, "nobody asked");
     let counts = bench.mirrors.counts();

@@ -1,4 +1,4 @@
-//! What the tests share: an editor that is easy to foresee, and short ways to say things.
+//! What the tests share: short ways to say things.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -6,43 +6,12 @@ use std::time::{Duration, SystemTime};
 use aiu_core::batch::{
     AppName, BranchBatch, BranchKey, CommitPlan, FileEdit, FilePath, ImageChange,
 };
-use aiu_core::edit::{EditError, Edited, FileKind, HelmKeys, Keys, Problem, Wish};
+use aiu_core::edit::{FileKind, HelmKeys, Keys, Wish};
 use aiu_git::{
     BranchRead, BranchWork, BranchWritten, GitAccess, GitSettings, Identity, Mirrors, Signature,
     Wanted, WriteOrder, Writers, Written,
 };
 use tokio_util::sync::CancellationToken;
-
-/// Sets `KEY: TAG` lines. A file that must exist and does not, and a file with `{{`, are
-/// refused.
-pub(crate) fn set_lines(
-    kind: FileKind,
-    text: Option<&str>,
-    wishes: &[Wish],
-) -> Result<Edited, EditError> {
-    let refuse = |problem| Err(EditError { problem, line: None });
-    let text = match text {
-        None if matches!(kind, FileKind::HelmValues | FileKind::Kustomization) => {
-            return refuse(Problem::Missing);
-        }
-        text => text.unwrap_or_default(),
-    };
-    if text.contains("{{") {
-        return refuse(Problem::Templated);
-    }
-    let mut new = text.to_owned();
-    for wish in wishes {
-        let Keys::Helm(HelmKeys::Spec(key)) = &wish.keys else { panic!("not for this editor") };
-        let tag = wish.image.tag.as_ref().unwrap().short();
-        let start = format!("{key}: ");
-        let line = format!("{start}{tag}");
-        match new.lines().find(|line| line.starts_with(&start)).map(str::to_owned) {
-            Some(old) => new = new.replacen(&old, &line, 1),
-            None => new.push_str(&format!("{line}\n")),
-        }
-    }
-    Ok(if new == text { Edited::Unchanged } else { Edited::Changed(new) })
-}
 
 /// A cache folder, mirrors and writers.
 pub(crate) struct Bench {
@@ -76,7 +45,7 @@ impl Bench {
         change(&mut settings);
         let mirrors = Arc::new(Mirrors::new(settings));
         let stop = CancellationToken::new();
-        let writers = Arc::new(Writers::new(Arc::clone(&mirrors), set_lines, stop.clone()));
+        let writers = Arc::new(Writers::new(Arc::clone(&mirrors), stop.clone()));
         Self { cache, mirrors, writers, stop }
     }
 
@@ -134,7 +103,8 @@ pub(crate) fn plan_of(app: &str, edits: &str, kind: FileKind) -> CommitPlan {
             if !changes.contains(&change) {
                 changes.push(change);
             }
-            Wish { keys: Keys::Helm(HelmKeys::Spec(key.into())), image }
+            let keys = HelmKeys::NameAndTag { name: None, tag: Some(key.into()) };
+            Wish { keys: Keys::Helm(keys), image }
         });
         FileEdit { path: path(&file.replace("%20", " ")), kind, wishes: wishes.collect() }
     });

@@ -36,11 +36,16 @@ async fn demo() -> Result<()> {
     let scene = Scene { registry, remote, folder: folder.path().to_owned() };
     scene.lay_out(&example.join("manifests"))?;
 
-    println!("# A registry, a git repository and four Applications (examples/demo), all on this machine.\n");
+    println!(
+        "# A registry, a git repository and four Applications (examples/demo), all on this machine.\n"
+    );
     println!("$ argocd-image-updater run --once --manifests manifests");
     println!("{}", scene.run()?);
     println!("$ git log main");
-    println!("{}", scene.git(&["log", "--reverse", "--format=%h %an: %s%n%n%w(0,4,4)%b", "main~2..main"])?);
+    println!(
+        "{}",
+        scene.git(&["log", "--reverse", "--format=%h %an: %s%n%n%w(0,4,4)%b", "main~2..main"])?
+    );
     println!("$ git diff main~2 main");
     println!("{}", scene.git(&["diff", "--no-color", "-U1", "main~2", "main"])?);
     println!("$ diff -r --unified=1 before/ manifests/");

@@ -74,8 +74,7 @@ fn session(
     // A folder of manifests is worked on by its owner: repositories on this disk are theirs.
     git.local_remotes = true;
     let mirrors = Arc::new(Mirrors::new(git));
-    let writers =
-        Writers::new(Arc::clone(&mirrors), aiu_core::edit::apply, CancellationToken::new());
+    let writers = Writers::new(Arc::clone(&mirrors), CancellationToken::new());
     let identity = Identity::new(&commits.user, &commits.email)
         .context("git-commit-user and git-commit-email must both be given")?;
     let pass = PassSettings {

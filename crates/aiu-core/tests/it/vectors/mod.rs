@@ -30,8 +30,12 @@ macro_rules! vector_files {
 }
 
 mod config;
+mod content;
 mod glob;
+mod helm_values_edit;
 mod image_ref;
+mod kustomization_edit;
+mod override_file_edit;
 mod regexp;
 mod selection;
 mod semver_constraints;
@@ -42,7 +46,10 @@ mod version_strategies;
 vector_files! {
     config,
     glob,
+    helm_values_edit,
     image_ref,
+    kustomization_edit,
+    override_file_edit,
     regexp,
     semver_constraints,
     semver_parse,
