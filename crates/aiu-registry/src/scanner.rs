@@ -3,21 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aiu_core::decide::TagList;
+use aiu_core::decide::{Inspection, Metadata, Needs, TagList};
+use aiu_core::image::{Platform, Tag};
 use aiu_core::outcome::Remedy;
 use aiu_core::registries::Endpoint;
 use aiu_http::{HostStats, Http, HttpSettings};
-use futures::StreamExt as _;
+use futures::{StreamExt as _, TryStreamExt as _};
 use tokio::time::Instant;
 
 use crate::client::Client;
 use crate::credentials::{Credentials, CredentialsId};
 use crate::error::ScanError;
 use crate::flights::{Flights, Landed};
+use crate::images::{Detail, Images, Wanted, patience};
 use crate::pages::{Listing, list};
 
 /// Listings kept; those asked for longest ago make room.
 const CAPACITY: usize = 20_000;
+
+/// Tags of one repository looked at in parallel (spec 10 §8.4).
+const INSPECTED_AT_ONCE: usize = 20;
 
 /// What a scan is about. Two scans with equal keys see the same tags. The name of the
 /// credentials is part of it: what one tenant may list is never answered from another
@@ -91,6 +96,7 @@ type Scan = Result<Arc<Listing>, Arc<ScanError>>;
 pub struct Scanner {
     client: Client,
     listings: Flights<ScanKey, Scan>,
+    images: Images,
 }
 
 impl Scanner {
@@ -98,7 +104,7 @@ impl Scanner {
     pub fn new(settings: ScannerSettings) -> Self {
         let ca_folder = settings.ca_folder.map(|folder| Arc::from(Path::new(&folder)));
         let client = Client::new(Http::new(settings.http), ca_folder);
-        Self { client, listings: Flights::new(CAPACITY) }
+        Self { client, listings: Flights::new(CAPACITY), images: Images::new() }
     }
 
     /// All tags of a repository, from a listing that began no earlier than `not_before`.
@@ -137,13 +143,66 @@ impl Scanner {
         concurrency: usize,
     ) -> Vec<Result<Arc<TagList>, Arc<ScanError>>> {
         // Unordered, lest the answers behind a slow registry wait for it.
-        let mut answers: Vec<_> = futures::stream::iter(requests.iter().enumerate())
-            .map(async |(place, request)| (place, self.list_tags(request, not_before).await))
-            .buffer_unordered(concurrency.max(1))
-            .collect()
-            .await;
+        let requests: Vec<_> = requests.iter().cloned().enumerate().collect();
+        let mut answers: Vec<_> =
+            futures::stream::iter(requests)
+                .map(|(place, request)| async move {
+                    (place, self.list_tags(&request, not_before).await)
+                })
+                .buffer_unordered(concurrency.max(1))
+                .collect()
+                .await;
         answers.sort_unstable_by_key(|(place, _)| *place);
         answers.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    /// What lies behind one tag, from an answer that was asked for no earlier than
+    /// `not_before`. `platforms` are those wanted, empty for any.
+    pub async fn inspect(
+        &self,
+        request: &ScanRequest,
+        tag: &Tag,
+        detail: Detail,
+        platforms: &[Platform],
+        not_before: Instant,
+    ) -> Result<Inspection, Arc<ScanError>> {
+        let remote = self.client.open(request).await.map_err(Arc::new)?;
+        let wanted = Wanted { tag, detail, platforms, not_before };
+        self.images.inspect(&self.client, &remote, wanted).await
+    }
+
+    /// What a shortlist must be told ([`Shortlist::needs`](aiu_core::decide::Shortlist)).
+    ///
+    /// One tag without an answer fails all of them, since nothing may be chosen then (spec 10
+    /// F6). A single digest is as fresh as `not_before`; where the dates of all tags are
+    /// wanted, a known tag is asked about once an hour.
+    pub async fn inspect_needs(
+        &self,
+        request: &ScanRequest,
+        needs: &Needs,
+        platforms: &[Platform],
+        not_before: Instant,
+    ) -> Result<Metadata, Arc<ScanError>> {
+        let (tags, detail) = match needs {
+            Needs::Nothing => return Ok(Metadata::new()),
+            Needs::Digest(tag) => (std::slice::from_ref(tag), Detail::Digest),
+            Needs::Dates(tags) => (&**tags, Detail::Config),
+        };
+        let remote = &self.client.open(request).await.map_err(Arc::new)?;
+        let now = Instant::now();
+        futures::stream::iter(tags.to_vec())
+            .map(|tag| async move {
+                let not_before = match detail {
+                    Detail::Digest => not_before,
+                    Detail::Config => now.checked_sub(patience(&tag)).unwrap_or(not_before),
+                };
+                let wanted = Wanted { tag: &tag, detail, platforms, not_before };
+                let answer = self.images.inspect(&self.client, remote, wanted).await?;
+                Ok((tag, answer))
+            })
+            .buffer_unordered(INSPECTED_AT_ONCE)
+            .try_collect()
+            .await
     }
 
     /// What each host was asked so far, ordered by host.
@@ -162,7 +221,7 @@ impl Scanner {
 }
 
 /// Whether asking again would be too early, whatever the caller wants.
-fn is_kept(landed: &Landed<Scan>) -> bool {
+pub(crate) fn is_kept<T>(landed: &Landed<Result<T, Arc<ScanError>>>) -> bool {
     match landed.value.as_ref().map_err(|error| error.remedy()) {
         Err(Remedy::RetryAfter(pause)) => Instant::now() < landed.at + pause,
         Err(Remedy::AwaitChange) | Ok(_) => false,

@@ -1,5 +1,6 @@
 //! The scanner against a real registry on the loopback interface.
 
+mod inspecting;
 mod listing;
 mod refusals;
 mod sharing;

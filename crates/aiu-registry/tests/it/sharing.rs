@@ -179,7 +179,9 @@ async fn a_plan_is_listed_in_its_order() {
     registry.repository("org/app1").tags(["9.9"]);
     registry.inject(Fault::status(400).on(Kind::Listing).repository("org/app2"));
     let requests = asked_about(&registry, 3, 6);
-    let answers = scanner().list_many(&requests, Instant::now(), 2).await;
+    let scanner = scanner();
+    let plan = async move { scanner.list_many(&requests, Instant::now(), 2).await };
+    let answers = tokio::spawn(plan).await.unwrap();
     let told: Vec<usize> =
         answers.iter().map(|a| a.as_ref().map_or(0, |tags| tags.len())).collect();
     assert_eq!(told, [2, 3, 0, 2, 3, 0]);
