@@ -3,7 +3,7 @@
 use std::fs;
 
 use aiu_testkit::git::GitRemote;
-use aiu_testkit::registry::Registry;
+use aiu_testkit::registry::{Image, Registry};
 use tempfile::TempDir;
 
 use crate::program::{command, pass, run};
@@ -154,4 +154,31 @@ async fn many_tags_over_many_pages_are_all_seen() {
     assert!(ran.out.contains("1.4999.0 wins among 5000 tags"), "{}", ran.out);
     let counts = registry.counts();
     assert_eq!((counts.listings, counts.all), (50, 50), "one request a page and nothing else");
+}
+
+/// The strategies that look at images: the youngest build, and a tag by its digest.
+#[tokio::test(flavor = "multi_thread")]
+async fn build_dates_and_digests_are_asked_for_where_a_strategy_needs_them() {
+    let registry = Registry::start().await;
+    let web = registry.repository("acme/web");
+    web.push("zebra", &Image::new().created("2024-01-01T00:00:00Z"));
+    web.push("aardvark", &Image::new().created("2025-01-01T00:00:00Z"));
+    web.push("arm", &Image::new().created("2026-01-01T00:00:00Z").platform("linux/riscv64"));
+    let with = |strategy: &str, tag: &str| {
+        let key = "argocd-image-updater.argoproj.io/web.update-strategy";
+        UPDATABLE.replace("web:^1", &format!("web{tag}\n    {key}: {strategy}"))
+    };
+    let newest = folder(&[("a.yaml", &with("newest-build", ""))], &registry.url());
+    let ran = run(&mut pass(newest.path()));
+    assert!(ran.out.contains("1.0.0  aardvark  updated"), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("not built for a wanted platform: arm"), "{}", ran.out);
+
+    registry.reset_counts();
+    let digest = folder(&[("a.yaml", &with("digest", ":zebra"))], &registry.url());
+    let ran = run(&mut pass(digest.path()));
+    let pinned = format!("zebra@{}", web.digest_of("zebra").unwrap());
+    assert!(ran.out.contains(&format!("1.0.0  {pinned}  updated")), "{}{}", ran.out, ran.err);
+    assert_eq!(registry.counts().listings, 0, "the digest strategy knows its only tag");
+    let again = run(&mut pass(digest.path()));
+    assert!(again.out.contains("up to date"), "{}", again.out);
 }
