@@ -24,7 +24,7 @@ const VALUES: [&str; 10] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     #[test]
     fn a_scalar_changes_and_nothing_else(text in text(), at in any::<Index>(), value in select(&VALUES[..])) {
@@ -91,12 +91,12 @@ fn cut<'t>(old: &'t str, new: &str) -> &'t str {
     &old_rest[..old_rest.len() - end.min(old_rest.len())]
 }
 
-fn documents(text: &str) -> Vec<Value> {
+pub(super) fn documents(text: &str) -> Vec<Value> {
     serde_saphyr::from_multiple(text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
 /// All comments of a text, in order.
-fn comments(text: &str) -> Vec<String> {
+pub(super) fn comments(text: &str) -> Vec<String> {
     let events = Parser::new_from_str(text).map(|event| event.expect("the text was read before"));
     let comments = events.filter_map(|(event, _)| match event {
         Event::Comment(text, _) => Some(text.into_owned()),

@@ -2,4 +2,5 @@
 
 mod examples;
 mod laws;
+mod list_laws;
 mod texts;
