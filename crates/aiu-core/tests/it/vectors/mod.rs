@@ -63,9 +63,7 @@ const OPEN: &[(&str, &[&str])] = &[
         "config",
         &[
             "annotations",
-            "credential_source",
             "env_bool",
-            "env_credentials",
             "env_duration",
             "env_number",
             "manifest_target",
@@ -75,14 +73,15 @@ const OPEN: &[(&str, &[&str])] = &[
             "platform",
             "platform_keys",
             "platform_wanted",
-            "pull_secret",
-            "secret_credentials",
-            "secret_namespace",
             "write_back",
         ],
     ),
     ("templates", &["branch", "commit", "pr_text", "target_key"]),
 ];
+
+/// Kinds that another crate answers, in tests of its own, by file.
+const ELSEWHERE: &[(&str, &[&str])] =
+    &[("config", &["env_credentials", "pull_secret", "secret_credentials"])];
 
 /// What answers the cases of one file.
 pub(crate) struct Answers {
@@ -230,7 +229,8 @@ fn every_kind_is_answered_or_listed_as_open() {
     let kinds_of = |&(file, kinds): &(&str, &[&str])| {
         kinds.iter().map(move |kind| (file.to_owned(), (*kind).to_owned())).collect::<Vec<_>>()
     };
-    let open: BTreeSet<(String, String)> = OPEN.iter().flat_map(kinds_of).collect();
+    let open: BTreeSet<(String, String)> =
+        OPEN.iter().chain(ELSEWHERE).flat_map(kinds_of).collect();
     let mut unanswered = BTreeSet::new();
     for path in vector_paths() {
         let file = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
@@ -241,7 +241,7 @@ fn every_kind_is_answered_or_listed_as_open() {
             }
         }
     }
-    assert_eq!(unanswered, open, "left: kinds without handler; right: the list OPEN");
+    assert_eq!(unanswered, open, "left: kinds without handler; right: OPEN and ELSEWHERE");
 }
 
 /// A handler for a kind that no case has tests nothing.
