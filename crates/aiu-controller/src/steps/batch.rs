@@ -146,7 +146,7 @@ fn wishes(rows: &[Row], changes: &[&Change], app: &AppName, all: bool) -> Vec<Wi
 /// The branch that is pushed to, from its template (spec 30 §2.4).
 fn head(template: &str, app: &AppName, changes: &[ImageChange]) -> Result<Arc<str>, String> {
     let template = Template::parse(template).map_err(|error| error.to_string())?;
-    let name = branch_name(&template, &BranchData::new(app, changes))
+    let name = branch_name(&template, &BranchData::new(app, "", changes))
         .map_err(|error| error.to_string())?;
     Ok(name.text.into())
 }
