@@ -41,6 +41,7 @@ mod selection;
 mod semver_constraints;
 mod semver_parse;
 mod semver_pick;
+mod templates;
 mod version_strategies;
 
 vector_files! {
@@ -54,6 +55,7 @@ vector_files! {
     semver_constraints,
     semver_parse,
     semver_pick,
+    templates,
     version_strategies,
 }
 
@@ -76,7 +78,6 @@ const OPEN: &[(&str, &[&str])] = &[
             "write_back",
         ],
     ),
-    ("templates", &["branch", "commit", "pr_text", "target_key"]),
 ];
 
 /// Kinds that another crate answers, in tests of its own, by file.
