@@ -10,19 +10,11 @@ use std::time::Duration;
 
 use aiu_core::batch::FilePath;
 use aiu_core::edit::EditError;
+use aiu_core::outcome::Remedy;
 
 use crate::credentials::AccessId;
 use crate::remote::InvalidRemote;
 use crate::tree::FileProblem;
-
-/// What the caller should do about a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remedy {
-    /// It may pass by itself: try again, no sooner than this.
-    RetryAfter(Duration),
-    /// Trying again at once is no use: the next interval, or an edit, will.
-    AwaitChange,
-}
 
 /// A remote could not be read or written.
 #[derive(Debug, thiserror::Error)]

@@ -120,7 +120,7 @@ impl Worker {
         items: &[&Item<'_>],
     ) -> Result<Vec<CommitWritten>, NotPushed> {
         let plans = items.iter().map(|item| item.plan);
-        let drafts = stack(&ground.snapshot, plans, self.shared.apply);
+        let drafts = stack(&ground.snapshot, plans);
         let standings: Vec<Standing> = drafts.into_iter().map(standing).collect();
         let commits: Vec<NewCommit<'_>> =
             items.iter().zip(&standings).filter_map(new_commit).collect();
@@ -187,6 +187,7 @@ fn results(
         Standing::Failed(error) => Written::Failed(error),
         Standing::Drafted(Draft { files, changes }) => {
             let commit = ids.next().expect("one id was given for every draft");
+            let files = files.into_iter().map(|(_, file)| file).collect();
             Written::Changed { commit, files, changes }
         }
     };
