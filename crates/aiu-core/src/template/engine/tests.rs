@@ -86,6 +86,8 @@ fn templates_mean_what_go_means() {
 #[test]
 fn hostile_templates_are_bounded() {
     let too_long = "[fails] line 1: the template runs too long or writes too much";
+    let too_long_to_print =
+        "[fails] line 1: error calling printf: the template runs too long or writes too much";
     let too_deep = "[fails] line 1: exceeded maximum template depth";
     let nested = |open: &str, inner: &str, close: &str, times: usize| {
         format!("{}{inner}{}", open.repeat(times), close.repeat(times))
@@ -96,6 +98,7 @@ fn hostile_templates_are_bounded() {
         (nested("{{range 1000}}", "x", "{{end}}", 9),                                too_long),
         ("{{$s := \"xxxxxxxx\"}}{{range 99}}{{$s = print $s $s}}{{end}}".to_owned(), too_long),
         ("{{range 1000}}{{printf \"%1000000d\" 1}}{{end}}".to_owned(),               too_long),
+        (format!("{{{{printf \"{}\" 1}}}}", "%1000000[1]v".repeat(2_000)),            too_long_to_print),
         ("{{define \"t\"}}{{template \"t\"}}{{end}}{{template \"t\"}}".to_owned(),   too_deep),
         (nested("{{if 1}}", "x", "{{end}}", 101),  "[invalid] line 1: nested more than 100 levels deep"),
         (format!("{{{{{}}}}}", nested("(", "1", ")", 101)),  "[invalid] line 1: nested more than 100 levels deep"),

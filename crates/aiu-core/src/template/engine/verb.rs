@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::escape;
+use super::printf::MAX_OUTPUT;
 use super::value::Value;
 
 /// The flags, the width and the precision of a verb.
@@ -88,6 +89,9 @@ fn push_separated<T>(
     mut push: impl FnMut(&mut String, T),
 ) {
     for (at, item) in items.enumerate() {
+        if out.len() > MAX_OUTPUT {
+            break;
+        }
         if at > 0 {
             out.push_str(if style.go_syntax { ", " } else { " " });
         }
