@@ -127,7 +127,9 @@ impl Reader<'_> {
         if digits.is_empty() {
             return None;
         }
-        let number = digits.parse().ok().filter(|&number| number <= MAX_NUMBER);
+        // Go looks at the number before it takes another digit.
+        let before_last = digits[..digits.len() - 1].parse().unwrap_or(0);
+        let number = if before_last <= MAX_NUMBER { digits.parse().ok() } else { None };
         self.rest = if number.is_some() { rest } else { "" };
         number
     }

@@ -54,9 +54,14 @@ fn templates_mean_what_go_means() {
         ("{{print 1 2 \"a\" 3 nil}}",                       "1 2a3 <nil>"),
         (r#"{{"\\\u00e9\x41\101\t"}}{{`\n`}}"#,             "\\éAA\t\\n"),
         ("{{'a'}} {{0x1F}} {{1_000}} {{017}} {{1e3}} {{.5}}", "97 31 1000 15 1000 0.5"),
+        ("{{1_0.2_5}} {{1e1_0}}",                           "10.25 1e+10"),
         ("{{1 | printf \"%d%d\" 2 | len}}",                 "2"),
         ("{{or .Labels.c .Name | printf \"%q\"}}",          "\"shop\""),
         ("{{printf \"%-4v|%04d|%+d|%x|%.1f|%6.2e|%g\" 1 2 3 .Name 1.25 1250.0 1e9}}", "1   |0002|+3|73686f70|1.2|1.25e+03|1e+09"),
+        ("{{printf \"%#g|%#.3g|%#.0e|%#v\" 1.5 0.0 1250.0 1.0}}", "1.50000|0.00|1.e+03|1"),
+        ("{{printf \"%#U|%#U|%w\" -1 65 .Labels}}",         "U+FFFFFFFFFFFFFFFF|U+0041 'A'|%!w(map[string]string=map[a:1 b:2])"),
+        ("{{range .Items}}{{printf \"%p\" .}}{{break}}{{end}}", "%!p(item={1.0})"),
+        ("{{len (printf \"%1000001d\" 1)}}",                "1000001"),
         ("{{printf \"%d %[1]q %s\" .Name}}",                "%!d(string=shop) \"shop\" %!s(MISSING)"),
         // mistakes
         ("x\n{{.Nope}}",                                    "[fails] line 2: can't evaluate field Nope in type data"),
@@ -75,6 +80,7 @@ fn templates_mean_what_go_means() {
         ("{{.Name)}}",                                      "[invalid] line 1: unexpected right paren"),
         ("{{if .Name}}{{else}}{{else}}{{end}}",             "[invalid] line 1: expected end; found {{else}}"),
         ("{{define \"t\"}}a{{end}}{{define \"t\"}}b{{end}}", "[invalid] line 1: multiple definition of template \"t\""),
+        ("{{1_.5}}",                                        "[invalid] line 1: illegal number syntax: \"1_.5\""),
         ("{{\"\\x1é\"}}",                                   "[invalid] line 1: invalid syntax in \"\\x1é\""),
     ];
     for (template, expected) in rows {
