@@ -78,6 +78,7 @@ async fn ask_oracle(tally: &mut Tally, oracle: Option<&Oracle>) {
     tally.case("versions and constraints are Go's", oracle::semver(oracle)).await;
     tally.case("shell patterns are Go's", oracle::glob(oracle)).await;
     tally.case("regular expressions are Go's", oracle::regexp(oracle)).await;
+    tally.case("templates are Go's", oracle::template(oracle)).await;
 }
 
 /// Fails, showing both, if the two differ.

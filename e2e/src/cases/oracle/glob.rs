@@ -31,7 +31,8 @@ pub(super) fn subject() -> Result<Subject<Question, Answer>> {
         texts.extend((0..3).map(|_| random.pick(&names).clone()));
         Question { pattern, texts }
     };
-    Ok(Subject { name: "glob", ask: Box::new(ask), answer, excuse })
+    let agree = |_: &Question, ours: &Answer, theirs: &Answer| ours == theirs;
+    Ok(Subject { name: "glob", ask: Box::new(ask), answer, agree, excuse })
 }
 
 fn excuse(question: &Question, ours: &Answer, theirs: &Answer) -> Option<&'static str> {
