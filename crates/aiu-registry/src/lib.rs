@@ -21,7 +21,9 @@ mod tls;
 mod tokens;
 
 pub use aiu_http::{HostStats, HttpSettings, Proxies, Unreachable};
-pub use credentials::{Credentials, CredentialsId};
+pub use credentials::{
+    CredentialError, Credentials, CredentialsId, DockerConfig, Freshness, Kept, Keyring, Login,
+};
 pub use error::{ScanError, ScanProblem};
 pub use images::Detail;
 pub use pages::Listing;

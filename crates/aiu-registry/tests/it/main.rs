@@ -1,10 +1,12 @@
 //! The scanner against a real registry on the loopback interface.
 
+mod credentials;
 mod inspecting;
 mod listing;
 mod refusals;
 mod sharing;
 mod sign_in;
+mod vectors;
 
 use std::sync::Arc;
 
