@@ -22,7 +22,8 @@ mod tokens;
 
 pub use aiu_http::{HostStats, HttpSettings, Proxies, Unreachable};
 pub use credentials::{
-    CredentialError, Credentials, CredentialsId, DockerConfig, Freshness, Kept, Keyring, Login,
+    Ambient, CredentialError, Credentials, CredentialsId, DockerConfig, Freshness, Kept, Keyring,
+    Login,
 };
 pub use error::{ScanError, ScanProblem};
 pub use images::Detail;

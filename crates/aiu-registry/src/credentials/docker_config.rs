@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{CredentialError, Login};
 
 /// Hosts that are Docker Hub, as keys of entries.
-const DOCKER_HUB: [&str; 3] = ["docker.io", "index.docker.io", "registry-1.docker.io"];
+pub(super) const DOCKER_HUB: [&str; 3] = ["docker.io", "index.docker.io", "registry-1.docker.io"];
 
 /// The entries of a Docker configuration: the content of a pull secret, or of the file that
 /// `docker login` writes.
@@ -22,11 +22,11 @@ pub struct DockerConfig {
 impl DockerConfig {
     /// Reads the JSON text.
     pub fn parse(text: &str) -> Result<Self, CredentialError> {
-        let document: BTreeMap<String, Value> = serde_json::from_str(text).map_err(|error| {
-            // The place alone: the parser's words may repeat what stands there.
-            let place = format!("line {}, column {}", error.line(), error.column());
-            CredentialError::DockerConfigUnreadable(place)
-        })?;
+        Self::of(&document(text)?)
+    }
+
+    /// Takes the entries of a configuration that was read.
+    pub(super) fn of(document: &BTreeMap<String, Value>) -> Result<Self, CredentialError> {
         match document.get("auths") {
             Some(Value::Object(auths)) => Ok(Self { auths: auths.clone().into_iter().collect() }),
             _ => Err(CredentialError::NoAuths),
@@ -53,8 +53,17 @@ impl DockerConfig {
     }
 }
 
+/// Reads a configuration.
+pub(super) fn document(text: &str) -> Result<BTreeMap<String, Value>, CredentialError> {
+    serde_json::from_str(text).map_err(|error| {
+        // The place alone: the parser's words may repeat what stands there.
+        let place = format!("line {}, column {}", error.line(), error.column());
+        CredentialError::DockerConfigUnreadable(place)
+    })
+}
+
 /// The names under which a registry may be entered.
-fn hosts(endpoint: &Endpoint) -> Vec<&str> {
+pub(super) fn hosts(endpoint: &Endpoint) -> Vec<&str> {
     let mut hosts = vec![split_key(&endpoint.api_url).0, split_key(&endpoint.prefix).0];
     if hosts.iter().any(|host| DOCKER_HUB.contains(host)) {
         hosts.extend(DOCKER_HUB);

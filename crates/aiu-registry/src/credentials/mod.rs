@@ -4,10 +4,12 @@
 //! Variables and programs are read here; Secrets are read by whoever knows Kubernetes, and
 //! understood here.
 
+mod ambient;
 mod docker_config;
 mod error;
 mod keyring;
 mod login;
+mod program;
 mod script;
 
 use std::fmt;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 
+pub use ambient::Ambient;
 pub use docker_config::DockerConfig;
 pub use error::CredentialError;
 pub use keyring::{Freshness, Kept, Keyring};

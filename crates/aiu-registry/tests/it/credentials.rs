@@ -2,10 +2,11 @@
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use aiu_core::registries::CredentialSource;
-use aiu_registry::{Credentials, Freshness, Kept, Keyring};
+use aiu_core::registries::{CredentialSource, Registries};
+use aiu_registry::{Ambient, CredentialError, Credentials, Freshness, Kept, Keyring};
 use aiu_testkit::registry::clock::freeze;
 use secrecy::ExposeSecret as _;
 use tempfile::TempDir;
@@ -33,7 +34,11 @@ fn one_pass() -> Freshness {
 
 /// `user/password`, or the error.
 async fn told(keyring: &Keyring, source: &CredentialSource, freshness: Freshness) -> String {
-    match keyring.credentials(source, freshness).await {
+    shown(keyring.credentials(source, freshness).await)
+}
+
+fn shown(credentials: Result<Credentials, Arc<CredentialError>>) -> String {
+    match credentials {
         Ok(Credentials::Basic { user, password, .. }) => {
             format!("{user}/{}", password.expose_secret())
         }
@@ -136,7 +141,7 @@ async fn good_credentials_are_kept_as_long_as_they_may() {
 async fn what_was_refused_is_fetched_anew_once_for_all() {
     let folder = TempDir::new().unwrap();
     let source = external(&script_in(&folder, "counts-its-runs"));
-    let keyring = std::sync::Arc::new(Keyring::new());
+    let keyring = Arc::new(Keyring::new());
     let kept = Kept::UntilRefused;
     let freshness = Freshness { kept, pass_started: Instant::now(), refused: None };
     assert_eq!(told(&keyring, &source, freshness).await, "user/1");
@@ -169,4 +174,65 @@ async fn a_failure_is_tried_again_by_the_next_pass_only() {
         }
         assert_eq!(runs(), pass);
     }
+}
+
+#[tokio::test]
+async fn the_users_own_logins_come_from_helpers_and_from_the_file() {
+    let folder = TempDir::new().unwrap();
+    script_in(&folder, "docker-credential-keychain");
+    let file = folder.path().join("config.json");
+    let auths = r#"{"plain.test":{"auth":"dXNlcjpwYXNz"},"kept.test":{}}"#;
+    let store = r#""credsStore":"keychain""#;
+    let helpers =
+        r#""credHelpers":{"kept.test":"keychain","https://index.docker.io/v1/":"keychain"}"#;
+    let token = "error executing @/docker-credential-keychain: it keeps an identity token, which cannot be used here";
+    #[rustfmt::skip]
+    let rows = [
+        // configuration, image, login
+        (format!("{{\"auths\":{auths}}}"),           "plain.test/app", "user/pass"),
+        (format!("{{\"auths\":{auths}}}"),           "kept.test/app",  "anonymous"),
+        (format!("{{\"auths\":{auths}}}"),           "other.test/app", "anonymous"),
+        (format!("{{\"auths\":{auths},{store}}}"),   "kept.test/app",  "kept/p2"),
+        (format!("{{\"auths\":{auths},{store}}}"),   "plain.test/app", "user/pass"),
+        (format!("{{{store}}}"),                     "nginx",          "hub/p1"),
+        (format!("{{{store}}}"),                     "other.test/app", "anonymous"),
+        (format!("{{{store}}}"),                     "token.test/app", token),
+        (format!("{{{helpers}}}"),                   "kept.test/app",  "kept/p2"),
+        (format!("{{{helpers}}}"),                   "docker.io/a/b",  "hub/p1"),
+        (format!("{{{helpers}}}"),                   "other.test/app", "anonymous"),
+        ("{}".to_owned(),                            "nginx",          "anonymous"),
+    ];
+    for (text, image, expected) in rows {
+        std::fs::write(&file, &text).unwrap();
+        let ambient = Ambient::read(&file).unwrap().helpers_in(folder.path());
+        let repository = image.parse().unwrap();
+        let endpoint = Registries::builtin().endpoint_for(&repository);
+        let login = ambient.credentials(&endpoint, repository.path(), Instant::now()).await;
+        let told = shown(login).replace(&folder.path().display().to_string(), "@");
+        assert_eq!(told, expected, "{image} with {text}");
+    }
+    let nobody = Ambient::read(&folder.path().join("none.json")).unwrap();
+    let endpoint = Registries::builtin().endpoint_for(&"nginx".parse().unwrap());
+    assert_eq!(shown(nobody.credentials(&endpoint, "nginx", Instant::now()).await), "anonymous");
+}
+
+#[tokio::test]
+async fn a_helper_is_asked_once_per_registry_and_pass() {
+    let folder = TempDir::new().unwrap();
+    script_in(&folder, "docker-credential-keychain");
+    let file = folder.path().join("config.json");
+    std::fs::write(&file, r#"{"credsStore":"keychain"}"#).unwrap();
+    let ambient = Ambient::read(&file).unwrap().helpers_in(folder.path());
+    for _pass in 0..2 {
+        let started = Instant::now();
+        for image in ["nginx", "org/app", "kept.test/a", "kept.test/b"] {
+            let repository = image.parse().unwrap();
+            let endpoint = Registries::builtin().endpoint_for(&repository);
+            ambient.credentials(&endpoint, repository.path(), started).await.unwrap();
+        }
+    }
+    let asked = folder.path().join("docker-credential-keychain.asked");
+    let asked = std::fs::read_to_string(asked).unwrap();
+    let pass = "get https://index.docker.io/v1/\nget kept.test\n";
+    assert_eq!(asked, pass.repeat(2));
 }
