@@ -6,6 +6,7 @@ mod listing;
 mod refusals;
 mod sharing;
 mod sign_in;
+mod tls;
 mod vectors;
 
 use std::sync::Arc;
