@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use crate::counts::Counters;
 use crate::credentials::{Equipment, GitAccess};
-use crate::redact::redact_with;
+use crate::redact::redact;
 use crate::remote::RemoteUrl;
 use crate::settings::GitSettings;
 use surroundings::Surroundings;
@@ -265,7 +265,7 @@ fn last_words(said: &[u8], remote: Option<(&RemoteUrl, &GitAccess)>) -> String {
     let text = String::from_utf8_lossy(said);
     let password = remote.and_then(|(remote, _)| remote.login());
     let secrets: Vec<&str> = password.iter().map(|(_, secret)| secret.expose_secret()).collect();
-    redact_with(&text, &secrets)
+    redact(&text, &secrets)
 }
 
 /// The processes of one command: git and what it started. Dropped before they ended (a

@@ -30,7 +30,7 @@ pub use credentials::{AccessId, GitAccess};
 pub use error::{GitError, WriteError};
 pub use mirror::{BranchRead, BranchTexts, FileText, Mirrors, Wanted};
 pub use object::ObjectId;
-pub use redact::redact;
+pub use redact::shown_url;
 pub use settings::{GitSettings, Growth};
 pub use stack::ChangedFile;
 pub use tree::FileProblem;

@@ -26,7 +26,7 @@ use crate::credentials::{AccessId, GitAccess};
 use crate::error::GitError;
 use crate::listing::Resolved;
 use crate::object::ObjectId;
-use crate::redact::redact;
+use crate::redact::shown_url;
 use crate::remote::{RemoteId, RemoteUrl};
 use crate::settings::GitSettings;
 use crate::snapshot::{File, Snapshot, pick};
@@ -167,7 +167,7 @@ impl Mirrors {
         access: &GitAccess,
     ) -> Result<(MirrorKey, Arc<Mirror>), GitError> {
         let remote = RemoteUrl::parse(url, self.settings.local_remotes)
-            .map_err(|cause| GitError::Remote { url: redact(url), cause })?;
+            .map_err(|cause| GitError::Remote { url: shown_url(url), cause })?;
         let login = remote
             .login()
             .map(|(user, password)| self.fingerprints.hash_one((user, password.expose_secret())));

@@ -3,16 +3,16 @@
 /// What stands where a secret stood.
 const HIDDEN: &str = "***";
 
-/// `text` without the logins of URLs in it.
-///
-/// Of web addresses the whole login goes, since tokens are also written as the user's name;
-/// of others only the password: the user of an SSH address is no secret.
-pub fn redact(text: &str) -> String {
-    redact_with(text, &[])
+/// A remote's URL as people may see it, without its login.
+pub fn shown_url(url: &str) -> String {
+    redact(url, &[])
 }
 
 /// `text` without the logins of URLs in it and without `secrets`.
-pub(crate) fn redact_with(text: &str, secrets: &[&str]) -> String {
+///
+/// Of web addresses the whole login goes, since tokens are also written as the user's name;
+/// of others only the password: the user of an SSH address is no secret.
+pub(crate) fn redact(text: &str, secrets: &[&str]) -> String {
     let mut text = text.to_owned();
     for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
         text = text.replace(secret, HIDDEN);
@@ -45,7 +45,7 @@ fn without_login(authority: &str, ssh: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::redact_with;
+    use super::redact;
 
     #[test]
     fn logins_of_urls_and_known_secrets_disappear() {
@@ -60,7 +60,7 @@ mod tests {
             ("it said hunter2",              "it said ***"),
         ];
         for (text, expected) in rows {
-            assert_eq!(redact_with(text, &["hunter2", ""]), expected, "given {text}");
+            assert_eq!(redact(text, &["hunter2", ""]), expected, "given {text}");
         }
     }
 }

@@ -26,6 +26,12 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
+    /// A snapshot of these files.
+    #[cfg(test)]
+    pub(crate) fn of(files: impl IntoIterator<Item = (FilePath, File)>) -> Self {
+        Self { files: files.into_iter().collect(), blobs: HashMap::new() }
+    }
+
     /// What stands at `path`; `None` if it was not asked for.
     pub(crate) fn file(&self, path: &FilePath) -> Option<&File> {
         self.files.get(path)

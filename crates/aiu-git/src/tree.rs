@@ -78,7 +78,8 @@ pub(crate) fn candidates(path: &FilePath, kind: FileKind) -> Vec<FilePath> {
         FileKind::HelmValues
         | FileKind::HelmOverride
         | FileKind::KustomizeOverride
-        | FileKind::PluginOverride => vec![path.clone()],
+        | FileKind::PluginOverride
+        | FileKind::Manifest => vec![path.clone()],
     }
 }
 
@@ -194,8 +195,9 @@ mod tests {
             ("160000 commit", "module"),
             ("100644 blob", "other.yaml"),
         ];
-        let stream: String =
+        let lines: Vec<String> =
             listed.iter().map(|(head, path)| format!("{head} {id}\t{path}\0")).collect();
+        let stream = lines.concat();
         let wanted: BTreeSet<FilePath> =
             rows.iter().map(|(path, _)| FilePath::join("", path).unwrap()).collect();
         for size in [1, 3, stream.len()] {

@@ -105,6 +105,18 @@ pub fn logging(shared: &Shared, env: &Environment) -> Result<Logging> {
 }
 
 impl Settings {
+    /// Defaults over these folders.
+    pub fn for_folder(manifests: PathBuf, cache_dir: PathBuf) -> Self {
+        Self {
+            manifests,
+            namespace: "argocd".to_owned(),
+            concurrency: 10,
+            allow_downgrade: false,
+            cache_dir,
+            warnings: Vec::new(),
+        }
+    }
+
     /// Merges what flags and environment say.
     pub fn read(shared: &Shared, env: &Environment) -> Result<Self> {
         let mut warnings = Vec::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aiu_core::batch::{AppName, ImageChange};
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::template::commit_message;
-use aiu_git::{BranchWork, BranchWritten, ChangedFile, WriteOrder, Written, redact};
+use aiu_git::{BranchWork, BranchWritten, ChangedFile, WriteOrder, Written, shown_url};
 
 use super::Row;
 use super::batch::{Batches, Change, SpecBatch};
@@ -106,7 +106,7 @@ fn settle_branch(
             Written::Failed(error) => Fate::Failed(error.reason(), error.to_string()),
             Written::Changed { commit, files, changes } => {
                 let place = WritePlace::Branch {
-                    remote: redact(remote),
+                    remote: shown_url(remote),
                     branch: branch.to_owned(),
                     commit: Some(commit.to_string()),
                 };

@@ -40,7 +40,6 @@ fn kustomize(case: &Case) -> Value {
     )
 }
 
-/// The parameters of the source that an image manages, as a wish for them.
 fn helm(case: &Case) -> Value {
     let parameters = case.input["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
     let value = |name: &str| {
@@ -48,26 +47,29 @@ fn helm(case: &Case) -> Value {
         parameter.map(|parameter| parameter[1].as_str().unwrap())
     };
     let managed = case.input["managed"].as_array().unwrap();
-    let wishes = managed.iter().filter_map(|names| {
-        let name = |at: usize, default: &'static str| match names[at].as_str().unwrap() {
-            "" => default.to_owned(),
-            name => name.to_owned(),
-        };
-        let spec = name(2, "");
-        if !spec.is_empty() {
-            let keys = Keys::Helm(HelmKeys::Spec(spec.as_str().into()));
-            return Some(Wish { keys, image: value(&spec)?.parse().unwrap() });
-        }
-        let (name, tag) = (name(0, "image.name"), name(1, "image.tag"));
-        let repository = value(&name).unwrap_or("any").parse().unwrap();
-        let image = ImageReference { repository, tag: value(&tag).map(|tag| tag.parse().unwrap()) };
-        let keys = HelmKeys::NameAndTag {
-            name: value(&name).map(|_| name.as_str().into()),
-            tag: value(&tag).map(|_| tag.as_str().into()),
-        };
-        Some(Wish { keys: Keys::Helm(keys), image })
-    });
+    let wishes = managed.iter().filter_map(|names| wish(names, value));
     edit(case, FileKind::HelmOverride, &wishes.collect::<Vec<_>>())
+}
+
+/// The parameters of the source that an image manages, as a wish for them.
+fn wish<'a>(names: &Value, value: impl Fn(&str) -> Option<&'a str>) -> Option<Wish> {
+    let name = |at: usize, default: &'static str| match names[at].as_str().unwrap() {
+        "" => default.to_owned(),
+        name => name.to_owned(),
+    };
+    let spec = name(2, "");
+    if !spec.is_empty() {
+        let keys = Keys::Helm(HelmKeys::Spec(spec.as_str().into()));
+        return Some(Wish { keys, image: value(&spec)?.parse().unwrap() });
+    }
+    let (name, tag) = (name(0, "image.name"), name(1, "image.tag"));
+    let repository = value(&name).unwrap_or("any").parse().unwrap();
+    let image = ImageReference { repository, tag: value(&tag).map(|tag| tag.parse().unwrap()) };
+    let keys = HelmKeys::NameAndTag {
+        name: value(&name).map(|_| name.as_str().into()),
+        tag: value(&tag).map(|_| tag.as_str().into()),
+    };
+    Some(Wish { keys: Keys::Helm(keys), image })
 }
 
 fn edit(case: &Case, kind: FileKind, wishes: &[Wish]) -> Value {
@@ -85,7 +87,7 @@ fn result_agrees(expected: &Value, answer: &Value) -> bool {
 
 /// `32:15`: the block that is not ours stays, and ours is made as the reference makes it.
 fn keeps_other_keys(case: &Case, answer: &Value) -> bool {
-    let read = |text: &Value| Some(documents(text.as_str()?)?.into_iter().next()?);
+    let read = |text: &Value| documents(text.as_str()?)?.into_iter().next();
     let (Some(before), Some(after)) = (read(&case.input["yaml"]), read(&answer["yaml"])) else {
         return false;
     };
