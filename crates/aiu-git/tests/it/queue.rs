@@ -129,7 +129,12 @@ async fn a_message_that_panics_fails_its_batch_and_not_the_branch() {
     broken.message = Arc::new(|_, _| panic!("a bug in the template"));
     let works = vec![work(&main, vec![plan("a", "a.yaml web=v2")])];
     let written = bench.writers.write(works, &broken).await.remove(0);
-    assert_eq!(told(&written), ["a Stopped: not written: the program is stopping"]);
+    assert_eq!(
+        told(&written),
+        [
+            "a GitFailed: not written: the work on the branch broke off, the log says why; the next cycle tries again"
+        ]
+    );
     let written = bench.write(&main, vec![plan("a", "a.yaml web=v2")]).await;
     assert_eq!(told(&written), ["a changed a.yaml"]);
 }
