@@ -32,6 +32,8 @@ pub(super) struct Turn {
     /// Commits that the store holds with all their folders.
     tips: HashSet<ObjectId>,
     snapshots: Snapshots,
+    /// Whether tips are fetched with all contents, since the server gives none by themselves.
+    whole: bool,
 }
 
 /// Paths to look at, by tip, and the branch that the tip belongs to.
@@ -54,6 +56,14 @@ impl Mirror {
                     return grounds;
                 }
                 Err(Trouble::Moved) if more > 0 => age = Age::Now,
+                Err(Trouble::NoContents) if more > 0 => {
+                    // After this look, since the branches may have moved as well.
+                    age = Age::Now;
+                    turn.whole = true;
+                    if let Some(store) = turn.store.take() {
+                        store.condemn();
+                    }
+                }
                 Err(Trouble::Damaged { words, .. }) if more > 0 && !turn.fresh => {
                     self.give_up_store(&mut turn, &words);
                 }
@@ -197,7 +207,7 @@ impl Mirror {
             return Ok(());
         }
         store.unlock();
-        self.fetch(store, Step::FetchTips, wanted).await?;
+        self.fetch(store, Step::FetchTips, wanted, turn.whole).await?;
         let marked = Arc::clone(store);
         blocking(move || marked.complete(format)).await.map_err(|error| self.cache_error(error))?;
         turn.tips.extend(tips.keys().cloned());
@@ -222,7 +232,7 @@ impl Mirror {
             })
             .collect();
         if !blobs.is_empty() {
-            contents.extend(self.read_blobs(store, &blobs).await?);
+            contents.extend(self.read_blobs(store, &blobs, turn.whole).await?);
         }
         for (tip, entries) in found {
             turn.snapshots.learn(tip, entries, &contents, self.settings.max_file_bytes);
@@ -235,12 +245,13 @@ impl Mirror {
         &self,
         store: &Store,
         blobs: &BTreeSet<ObjectId>,
+        whole: bool,
     ) -> Result<HashMap<ObjectId, Content>, Trouble> {
         let (mut contents, missing) = self.cat(store, blobs).await?;
         if missing.is_empty() {
             return Ok(contents);
         }
-        self.fetch(store, Step::FetchBlobs, lines(&missing)).await?;
+        self.fetch(store, Step::FetchBlobs, lines(&missing), whole).await?;
         let (fetched, missing) = self.cat(store, &missing).await?;
         contents.extend(fetched);
         match missing.first() {

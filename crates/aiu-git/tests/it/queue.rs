@@ -106,6 +106,22 @@ async fn branches_and_remotes_are_written_at_the_same_time() {
 }
 
 #[tokio::test]
+async fn no_more_branches_are_pushed_at_once_than_set() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let remotes = [0, 1, 2, 3].map(|_| GitRemote::seeded([("a.yaml", "web: v1\n")]));
+    for remote in &remotes {
+        let note = |word| format!("#!/bin/sh\necho {word} >> {}\n", log.path().display());
+        remote.hook("update", &note("begins"));
+        remote.hook("post-receive", &note("ends"));
+    }
+    let bench = Bench::with(|settings| settings.pushes_at_once = 1);
+    let works =
+        remotes.iter().map(|it| work(&key(&it.url(), ""), vec![plan("a", "a.yaml web=v2")]));
+    bench.writers.write(works.collect(), &order()).await;
+    assert_eq!(fs::read_to_string(log.path()).unwrap(), "begins\nends\n".repeat(4));
+}
+
+#[tokio::test]
 async fn a_caller_that_goes_away_does_not_undo_what_was_begun() {
     let remote = GitRemote::seeded([("a.yaml", "web: v1\n")]);
     let (bench, main) = (Bench::new(), key(&remote.url(), ""));
