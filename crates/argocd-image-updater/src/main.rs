@@ -1,1 +1,5 @@
-fn main() {}
+//! The program; everything else is in the library beside it.
+
+fn main() -> std::process::ExitCode {
+    argocd_image_updater::start()
+}

@@ -5,10 +5,31 @@
 //! the edited ranges are untouched, and asking twice changes nothing the second time.
 //! Where that cannot be kept the edit is refused with a reason and a line.
 
-use std::fmt;
 use std::sync::Arc;
 
-use crate::image::ImageReference;
+use crate::image::{ImageReference, Repository};
+
+mod error;
+pub mod helm_values;
+pub mod kustomization;
+pub mod lists;
+pub mod manifests;
+mod override_file;
+mod path;
+mod reading;
+mod source_block;
+mod spec;
+mod yaml;
+
+pub use error::{EditError, Problem};
+pub use spec::SourceRef;
+
+use source_block::List;
+
+/// The names of a kustomization file; the first that exists in a folder is meant
+/// (spec 30 §4.6).
+pub const KUSTOMIZATION_NAMES: [&str; 3] =
+    ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// What an edit came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +53,8 @@ pub enum FileKind {
     KustomizeOverride,
     /// `.argocd-source-<app>.yaml` of a Plugin source (spec 30 §4.4).
     PluginOverride,
+    /// A plain manifest, or several in one file (spec 40 B3).
+    Manifest,
 }
 
 /// Under which keys a target holds one image (spec 10 §6.2, 30 §4.3).
@@ -47,6 +70,8 @@ pub enum Keys {
     },
     /// Environment variables of a config management plugin.
     Plugin(PluginKeys),
+    /// The image fields of plain manifests, found by the image's repository.
+    Manifest,
 }
 
 /// Keys of Helm parameters, or paths in a values file.
@@ -89,71 +114,115 @@ pub struct Wish {
     pub image: ImageReference,
 }
 
-/// Why a target was not read or not edited. The text was left as it was.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct EditError {
-    /// What is wrong.
-    pub problem: Problem,
-    /// 1-based line in the text, where known.
-    pub line: Option<usize>,
-}
-
-/// The kinds of refusal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
-    /// The text is no YAML; the parser's words.
-    Unreadable(String),
-    /// Template actions (`{{ … }}`) outside of scalars: the file is rendered before it is YAML.
-    Templated,
-    /// The same key twice in one mapping.
-    DuplicateKey(String),
-    /// The target must hold exactly one document, this one holds more.
-    SeveralDocuments,
-    /// The file must exist and does not.
-    Missing,
-    /// The wished key cannot be reached or made; the reference's words (spec 30 §4.5).
-    Key(String),
-    /// After the edit something else than the wished values would differ.
-    Guard(String),
-}
-
-impl EditError {
-    /// Stable word for conditions, events and metrics (spec 00 §6).
-    pub fn reason(&self) -> &'static str {
-        match self.problem {
-            Problem::Templated => "ManifestTemplated",
-            Problem::Missing => "TargetMissing",
-            Problem::Key(_) => "MissingKey",
-            Problem::Unreadable(_)
-            | Problem::DuplicateKey(_)
-            | Problem::SeveralDocuments
-            | Problem::Guard(_) => "ManifestUnreadable",
+/// What a file says for one image, read under the keys that an edit would write.
+///
+/// `None` if none of its keys is there, or if what is there names no image (a template, say). A
+/// key that holds nothing, or a tag that is none, gives a reference without a tag: the entry is
+/// the image's, its version is not known. A name without a registry means the configured
+/// repository if it has the same path.
+///
+/// # Errors
+///
+/// The refusals of [`apply`], but for missing keys.
+pub fn current(
+    kind: FileKind,
+    text: &str,
+    keys: &Keys,
+    configured: &Repository,
+) -> Result<Option<ImageReference>, EditError> {
+    match (kind, keys) {
+        (FileKind::Kustomization, Keys::Kustomize { name }) => {
+            kustomization::current(text, name.as_deref(), configured)
         }
+        (FileKind::HelmValues, Keys::Helm(keys)) => helm_values::current(text, keys, configured),
+        (FileKind::Manifest, Keys::Manifest) => {
+            Ok(manifests::places(text, configured)?.into_iter().map(|place| place.image).next())
+        }
+        (FileKind::HelmOverride | FileKind::KustomizeOverride | FileKind::PluginOverride, _) => {
+            override_file::read(text, keys, configured)
+        }
+        _ => Err(wrong_keys(kind)),
     }
 }
 
-impl fmt::Display for EditError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, "line {line}: ")?;
+/// Makes a file say what the wishes name; `None` is a file that does not exist.
+///
+/// Values files and override files are made where they are missing. Everything the wishes do
+/// not concern keeps its bytes, and asking again is [`Edited::Unchanged`].
+///
+/// # Errors
+///
+/// See [`Problem`]; nothing is to be written then.
+pub fn apply(kind: FileKind, text: Option<&str>, wishes: &[Wish]) -> Result<Edited, EditError> {
+    let existing = text.ok_or(EditError { problem: Problem::Missing, line: None });
+    match kind {
+        FileKind::Kustomization => {
+            let wishes = select(kind, wishes, |keys| match keys {
+                Keys::Kustomize { name } => Some(name.as_deref()),
+                _ => None,
+            });
+            kustomization::apply(existing?, &wishes?)
         }
-        match &self.problem {
-            Problem::Unreadable(cause) => write!(f, "not readable as YAML: {cause}"),
-            Problem::Templated => f.write_str(
-                "the file holds template actions ({{ … }}); name a file that is plain YAML as the target",
-            ),
-            Problem::DuplicateKey(key) => {
-                write!(f, "the key '{key}' stands twice in one mapping; remove one of them")
-            }
-            Problem::SeveralDocuments => {
-                f.write_str("target parameter file should contain a single YAML document")
-            }
-            Problem::Missing => f.write_str("the file does not exist"),
-            Problem::Key(cause) => f.write_str(cause),
-            Problem::Guard(path) => write!(
-                f,
-                "the edit would also change '{path}'; nothing was written, please report this file"
-            ),
+        FileKind::HelmValues => {
+            let wishes = select(kind, wishes, |keys| match keys {
+                Keys::Helm(keys) => Some(keys),
+                _ => None,
+            });
+            helm_values::apply(text, &wishes?)
         }
+        FileKind::Manifest => {
+            let wishes = select(kind, wishes, |keys| (*keys == Keys::Manifest).then_some(()))?;
+            let images: Vec<_> = wishes.into_iter().map(|((), image)| image).collect();
+            manifests::apply(existing?, &images)
+        }
+        FileKind::HelmOverride => override_file::apply(text, List::Parameters, wishes),
+        FileKind::KustomizeOverride => override_file::apply(text, List::Images, wishes),
+        FileKind::PluginOverride => override_file::apply(text, List::Variables, wishes),
     }
+}
+
+/// The wishes with the keys that this kind of file has.
+fn select<'w, K>(
+    kind: FileKind,
+    wishes: &'w [Wish],
+    keys: impl Fn(&'w Keys) -> Option<K>,
+) -> Result<Vec<(K, &'w ImageReference)>, EditError> {
+    let wanted = |wish: &'w Wish| Some((keys(&wish.keys)?, &wish.image));
+    wishes.iter().map(|wish| wanted(wish).ok_or_else(|| wrong_keys(kind))).collect()
+}
+
+/// What an Application's own spec says for one image; as [`current`].
+///
+/// `document` counts the documents of the text from 0.
+///
+/// # Errors
+///
+/// [`Problem::Key`] if the document has no such source, and the refusals of [`apply`].
+pub fn current_in_spec(
+    text: &str,
+    document: usize,
+    source: SourceRef,
+    keys: &Keys,
+    configured: &Repository,
+) -> Result<Option<ImageReference>, EditError> {
+    spec::read(text, document, source, keys, configured)
+}
+
+/// Makes an Application's own spec say what the wishes name, in the bytes of the text that holds
+/// it (spec 21 §8.1).
+///
+/// # Errors
+///
+/// [`Problem::Key`] if the document has no such source, and the refusals of [`apply`].
+pub fn apply_in_spec(
+    text: &str,
+    document: usize,
+    source: SourceRef,
+    wishes: &[Wish],
+) -> Result<Edited, EditError> {
+    spec::apply(text, document, source, wishes)
+}
+
+fn wrong_keys(kind: FileKind) -> EditError {
+    EditError::key(format!("keys of another kind cannot be written to a {kind:?} file"))
 }

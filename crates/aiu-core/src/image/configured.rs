@@ -2,7 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::reference::split_tag;
+use super::written::{Written, split_tag};
 use super::{Digest, InvalidRepository, Repository};
 
 /// The short name a user gives to an image, the part before `=` (spec 10 §1.1).
@@ -14,7 +14,8 @@ pub struct Alias(Arc<str>);
 /// The part after the colon is no tag but a constraint, whose meaning the update strategy
 /// knows: a version range for semver, a tag to follow for digest. It is split off before
 /// the repository is read, so ports and `library/` are understood whatever follows
-/// (spec 10 faults F1–F3).
+/// (spec 10 faults F1–F3). Repository and digest keep what they cannot validate: an image of
+/// such a name is never found among the running ones, and is reported as that.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConfiguredImage {
     /// The image's short name, if it has one.
@@ -48,6 +49,13 @@ impl Alias {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The spellings under which annotation keys may name this alias, to be tried in turn: as
+    /// written, and with `_` for the `/` that a key cannot hold (spec 10 F18).
+    pub fn key_spellings(&self) -> impl Iterator<Item = Arc<str>> {
+        let escaped = self.0.contains('/').then(|| self.0.replace('/', "_").into());
+        std::iter::once(Arc::clone(&self.0)).chain(escaped)
+    }
 }
 
 impl fmt::Display for Alias {
@@ -64,16 +72,12 @@ impl FromStr for ConfiguredImage {
             return Err(InvalidConfiguredImage::LineBreak(text.to_owned()));
         }
         let (alias, rest) = split_alias(text);
-        let (rest, digest) = match rest.split_once('@') {
-            Some((rest, digest)) => (rest, Some(Digest::new(digest))),
-            None => (rest, None),
-        };
-        let (name, constraint) = split_tag(rest);
+        let written = Written::read(rest);
         Ok(Self {
             alias: alias.and_then(Alias::new),
-            repository: name.parse()?,
-            constraint: constraint.filter(|text| !text.is_empty()).map(Arc::from),
-            digest,
+            repository: written.repository()?,
+            constraint: written.tag.map(Arc::from),
+            digest: written.digest,
         })
     }
 }

@@ -24,13 +24,24 @@ impl Digest {
     /// belongs to it (OCI image specification, "Digests").
     pub fn is_well_formed(&self) -> bool {
         let Some((algorithm, hex)) = self.0.split_once(':') else { return false };
-        let length = match algorithm {
-            "sha256" => 64,
-            "sha384" => 96,
-            "sha512" => 128,
-            _ => return false,
-        };
-        hex.len() == length && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        hex_length(algorithm) == Some(hex.len())
+            && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    }
+
+    /// Whether a text where a tag or a digest may stand is a digest, well-formed or not: no
+    /// tag holds a colon.
+    pub(super) fn is_named_in(text: &str) -> bool {
+        text.split_once(':').is_some_and(|(algorithm, _)| hex_length(algorithm).is_some())
+    }
+}
+
+/// The number of hex digits that belongs to a registered algorithm.
+fn hex_length(algorithm: &str) -> Option<usize> {
+    match algorithm {
+        "sha256" => Some(64),
+        "sha384" => Some(96),
+        "sha512" => Some(128),
+        _ => None,
     }
 }
 

@@ -4,13 +4,20 @@
 
 mod configured;
 mod digest;
+mod kustomize;
+mod long_form;
 mod platform;
 mod reference;
 mod repository;
 mod tag;
+#[cfg(test)]
+mod tests;
+mod written;
 
 pub use configured::{Alias, ConfiguredImage, InvalidConfiguredImage};
 pub use digest::Digest;
+pub use kustomize::KustomizeImage;
+pub use long_form::split_long_form;
 pub use platform::{InvalidPlatform, Platform};
 pub use reference::{ImageReference, InvalidReference, TagRef};
 pub use repository::{InvalidRepository, Registry, Repository};

@@ -17,6 +17,21 @@ pub struct Platform {
 #[error("could not parse platform identifier '{0}': invalid format")]
 pub struct InvalidPlatform(pub String);
 
+impl Platform {
+    /// Whether an image for this platform will do for someone who wants one of `wanted`; an
+    /// empty list wants any (spec 10 §8.3).
+    ///
+    /// Wanting `linux/arm` takes every variant of it, wanting `linux/arm64/v8` takes no plain
+    /// `linux/arm64`.
+    pub fn is_wanted(&self, wanted: &[Self]) -> bool {
+        wanted.is_empty()
+            || wanted.iter().any(|wanted| {
+                let variants_agree = wanted.variant.is_none() || wanted.variant == self.variant;
+                wanted.os == self.os && wanted.architecture == self.architecture && variants_agree
+            })
+    }
+}
+
 impl FromStr for Platform {
     type Err = InvalidPlatform;
 

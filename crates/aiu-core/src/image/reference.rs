@@ -1,6 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::written::Written;
 use super::{Digest, InvalidRepository, InvalidTag, Repository, Tag};
 
 /// What stands after an image's name: a tag, a digest or both, never nothing.
@@ -14,6 +15,8 @@ pub struct TagRef {
 }
 
 /// One image as it runs or is written: a repository and, mostly, a tag or digest.
+///
+/// Without a tag nothing is known of what runs, so any winner is an update (spec 10 §7.2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ImageReference {
     /// Where the image lives.
@@ -111,11 +114,14 @@ impl FromStr for TagRef {
     type Err = InvalidTag;
 
     /// Reads `tag`, `tag@digest`, `@digest` or a bare `sha256:…` digest.
+    ///
+    /// Digests are kept as they are, short ones too; a tag must be valid.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once('@') {
-            Some(("", digest)) => Ok(Self::digest(Digest::new(digest))),
+            Some(("", digest)) if !digest.is_empty() => Ok(Self::digest(Digest::new(digest))),
+            Some((tag, "")) => Ok(Self::tag(tag.parse()?)),
             Some((tag, digest)) => Ok(Self::pinned(tag.parse()?, Digest::new(digest))),
-            None if Digest::new(text).is_well_formed() => Ok(Self::digest(Digest::new(text))),
+            None if Digest::is_named_in(text) => Ok(Self::digest(Digest::new(text))),
             None => Ok(Self::tag(text.parse()?)),
         }
     }
@@ -142,30 +148,17 @@ impl fmt::Display for ImageReference {
 impl FromStr for ImageReference {
     type Err = InvalidReference;
 
+    /// Reads what runs or is written, and loses as little of it as possible: upper-case paths
+    /// and unusual digests are kept and printed as written (spec 10 §1.3), a colon or `@` with
+    /// nothing behind it counts as not written. Refused are an empty name, a URL, and a tag
+    /// that no registry can hold, since a runtime cannot have pulled that.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (name, digest) = match text.split_once('@') {
-            Some((name, digest)) => (name, Some(Digest::new(digest))),
-            None => (text, None),
-        };
-        let (name, tag) = split_tag(name);
-        let repository = name.parse()?;
-        let tag = match tag {
-            Some(tag) => Some(
-                tag.parse::<Tag>()
-                    .map_err(|cause| InvalidReference::Tag { text: text.to_owned(), cause })?,
-            ),
-            None => None,
-        };
+        let written = Written::read(text);
+        let repository = written.repository()?;
+        let tag = written.tag.map(str::parse::<Tag>).transpose();
+        let tag = tag.map_err(|cause| InvalidReference::Tag { text: text.to_owned(), cause })?;
+        let digest = written.digest;
         let tag = (tag.is_some() || digest.is_some()).then_some(TagRef { tag, digest });
         Ok(Self { repository, tag })
-    }
-}
-
-/// Cuts at the first `:` after the last `/`; a port's colon stands before it.
-pub(super) fn split_tag(text: &str) -> (&str, Option<&str>) {
-    let name_starts = text.rfind('/').map_or(0, |at| at + 1);
-    match text[name_starts..].find(':') {
-        Some(at) => (&text[..name_starts + at], Some(&text[name_starts + at + 1..])),
-        None => (text, None),
     }
 }

@@ -63,6 +63,12 @@ impl Version {
         self.pre_release.as_deref()
     }
 
+    /// The version that this one is a pre-release of; itself if it is none.
+    #[must_use]
+    pub fn release(&self) -> Self {
+        Self { pre_release: None, ..self.clone() }
+    }
+
     /// What stands behind `+`. It takes no part in any comparison.
     pub fn metadata(&self) -> Option<&str> {
         self.metadata.as_deref()

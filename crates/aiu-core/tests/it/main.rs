@@ -1,5 +1,11 @@
-//! Tests of the core from the outside: the reference's answers, and laws.
+//! Tests of the core from the outside: the reference's answers, edits, and laws.
 
+#[cfg(test)]
+mod allocations;
+#[cfg(test)]
+mod choice;
+#[cfg(test)]
+mod edit;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]

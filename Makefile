@@ -1,0 +1,11 @@
+# Three front doors. What is behind them: CONTRIBUTING.md.
+.PHONY: demo test e2e
+
+demo:
+	cargo build -q -p argocd-image-updater && cargo run -q -p aiu-testkit --bin aiu-demo
+
+test:
+	cargo xtask ci
+
+e2e:
+	cargo xtask e2e

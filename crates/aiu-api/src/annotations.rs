@@ -1,0 +1,323 @@
+//! Settings from an Application's annotations (spec 21 §5).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aiu_core::batch::AppName;
+
+use crate::PREFIX;
+use crate::image_updater::{
+    CommonUpdateSettings, GitConfig, ImageConfig, KustomizeTarget, ManifestTargets, TargetKeys,
+    WriteBackConfig,
+};
+
+/// What the annotations of one Application say, in the shape a resource would say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Annotated {
+    /// The images of `image-list`, in its order.
+    pub images: Vec<ImageConfig>,
+    /// Settings for all of them.
+    pub settings: CommonUpdateSettings,
+    /// Write-back.
+    pub write_back: WriteBackConfig,
+}
+
+/// Why the annotations of an Application cannot be used. The texts are the reference's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidAnnotations {
+    /// There is no list of images.
+    #[error("{PREFIX}/image-list annotation not found on app {0}")]
+    ImageListMissing(AppName),
+    /// The list names nothing.
+    #[error("{PREFIX}/image-list annotation is empty on app {0}")]
+    ImageListEmpty(AppName),
+    /// `alias=` with nothing behind it.
+    #[error("empty image name in {PREFIX}/image-list annotation on app {0}")]
+    EmptyImageName(AppName),
+    /// `force-update` holds no boolean.
+    #[error(
+        "{}error parsing force update settings: '{value}' is neither true nor false",
+        alias.as_ref().map(|a| format!("parse common update settings for alias {a:?}: ")).unwrap_or_default()
+    )]
+    ForceUpdate {
+        /// The image's alias, for an image's own annotation.
+        alias: Option<String>,
+        /// What stands there.
+        value: String,
+    },
+    /// Two ways to write one image.
+    #[error(
+        "parse manifest targets for alias {0:?}: both helm and kustomize manifest targets configured for alias {0:?}"
+    )]
+    TwoTargets(String),
+}
+
+impl InvalidAnnotations {
+    /// Stable word (spec 00 §6).
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::ImageListMissing(_) => "ImageListMissing",
+            _ => "ImageListInvalid",
+        }
+    }
+}
+
+/// Keys that stand for a whole Application.
+const WIDE_KEYS: [&str; 12] = [
+    "image-list",
+    "update-strategy",
+    "force-update",
+    "allow-tags",
+    "ignore-tags",
+    "pull-secret",
+    "write-back-method",
+    "write-back-target",
+    "git-branch",
+    "git-repository",
+    "refresh",
+    "hint",
+];
+
+/// Keys that stand behind `<alias>.`.
+const IMAGE_KEYS: [&str; 10] = [
+    "update-strategy",
+    "force-update",
+    "allow-tags",
+    "ignore-tags",
+    "pull-secret",
+    "platforms",
+    "helm.image-name",
+    "helm.image-tag",
+    "helm.image-spec",
+    "kustomize.image-name",
+];
+
+/// Reads the annotations of an Application.
+pub fn read(
+    app: &AppName,
+    annotations: &BTreeMap<String, String>,
+) -> Result<Annotated, InvalidAnnotations> {
+    let keys = Keys { annotations };
+    let list = keys.raw("image-list").ok_or(InvalidAnnotations::ImageListMissing(app.clone()))?;
+    let items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let images = items
+        .map(|item| image(app, item, &keys))
+        .collect::<Result<Vec<_>, InvalidAnnotations>>()?;
+    if images.is_empty() {
+        return Err(InvalidAnnotations::ImageListEmpty(app.clone()));
+    }
+    Ok(Annotated { images, settings: settings(None, &keys)?, write_back: write_back(&keys) })
+}
+
+/// Whether any annotation of ours is there.
+pub fn any(annotations: &BTreeMap<String, String>) -> bool {
+    Keys { annotations }.ours().next().is_some()
+}
+
+/// An annotation with our prefix that nothing reads, and what to write instead (spec 21 §5.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The key, prefix included.
+    pub key: String,
+    /// Whether the part before the dot is an alias that the list does not have.
+    pub unknown_alias: bool,
+    /// What to do, ready to print.
+    pub advice: String,
+}
+
+/// The keys that nothing reads.
+pub fn unread(annotations: &BTreeMap<String, String>, images: &[ImageConfig]) -> Vec<Unread> {
+    let aliases: BTreeSet<String> =
+        images.iter().filter(|i| !i.alias.is_empty()).map(|i| key_form(&i.alias)).collect();
+    let keys = Keys { annotations };
+    keys.ours().filter_map(|key| advice(key, &aliases)).collect()
+}
+
+fn advice(key: &str, aliases: &BTreeSet<String>) -> Option<Unread> {
+    let unread = |unknown_alias, advice| {
+        Some(Unread { key: format!("{PREFIX}/{key}"), unknown_alias, advice })
+    };
+    if WIDE_KEYS.contains(&key) {
+        return None;
+    }
+    let suffix = IMAGE_KEYS.iter().find(|suffix| {
+        key.strip_suffix(*suffix).is_some_and(|alias| alias.ends_with('.') && alias.len() > 1)
+    });
+    if let Some(suffix) = suffix {
+        let alias = &key[..key.len() - suffix.len() - 1];
+        if aliases.contains(&key_form(alias)) {
+            return None;
+        }
+        let known: Vec<&str> = aliases.iter().map(String::as_str).collect();
+        return unread(
+            true,
+            match known.as_slice() {
+                [] => "give the image an alias in image-list: alias=image".to_owned(),
+                known => format!("image-list has the aliases {}", known.join(", ")),
+            },
+        );
+    }
+    match key.rsplit_once('.') {
+        Some((alias, "tag-match")) => unread(false, format!("use {PREFIX}/{alias}.allow-tags")),
+        Some((alias, "sort-mode")) => {
+            unread(false, format!("use {PREFIX}/{alias}.update-strategy"))
+        }
+        _ => unread(false, format!("the nearest known key is {}", nearest(key))),
+    }
+}
+
+/// The known key that looks most like `key`.
+fn nearest(key: &str) -> &'static str {
+    let wanted = key.rsplit_once('.').map_or(key, |(_, last)| last);
+    let known = WIDE_KEYS.iter().chain(&IMAGE_KEYS);
+    known.min_by_key(|known| distance(wanted, known)).copied().unwrap_or("image-list")
+}
+
+/// Levenshtein's distance between two short texts.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// An alias as it stands in annotation keys: `/` cannot, `_` stands for it (spec 10 F18).
+fn key_form(alias: &str) -> String {
+    alias.replace('/', "_")
+}
+
+/// Look-ups among the annotations with our prefix.
+struct Keys<'a> {
+    annotations: &'a BTreeMap<String, String>,
+}
+
+impl<'a> Keys<'a> {
+    fn ours(&self) -> impl Iterator<Item = &'a str> {
+        (self.annotations.keys())
+            .filter_map(|key| key.strip_prefix(PREFIX).and_then(|key| key.strip_prefix('/')))
+    }
+
+    fn raw(&self, key: &str) -> Option<&'a str> {
+        self.annotations.get(&format!("{PREFIX}/{key}")).map(String::as_str)
+    }
+
+    /// A value, trimmed; blank counts as unset.
+    fn text(&self, key: &str) -> Option<String> {
+        self.raw(key).map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned)
+    }
+
+    /// A key of one image, under its alias as written or with `_` for `/` (spec 10 F18).
+    fn of_image(&self, alias: &str, key: &str) -> String {
+        let verbatim = format!("{alias}.{key}");
+        if self.raw(&verbatim).is_some() { verbatim } else { format!("{}.{key}", key_form(alias)) }
+    }
+}
+
+fn image(app: &AppName, item: &str, keys: &Keys<'_>) -> Result<ImageConfig, InvalidAnnotations> {
+    let (alias, image_name) = split_item(item);
+    if image_name.is_empty() {
+        return Err(InvalidAnnotations::EmptyImageName(app.clone()));
+    }
+    if alias.is_empty() {
+        return Ok(ImageConfig { image_name: image_name.to_owned(), ..Default::default() });
+    }
+    let own = settings(Some(alias), keys)?;
+    Ok(ImageConfig {
+        alias: alias.to_owned(),
+        image_name: image_name.to_owned(),
+        common_update_settings: (own != CommonUpdateSettings::default()).then_some(own),
+        images_verification: None,
+        manifest_targets: targets(alias, keys)?,
+    })
+}
+
+/// Splits `alias=image`, unless the `=` belongs to a constraint (spec 10 F1).
+fn split_item(item: &str) -> (&str, &str) {
+    match item.split_once('=') {
+        Some((alias, image)) if !tag_begins_in(alias) => (alias.trim(), image.trim()),
+        _ => ("", item),
+    }
+}
+
+/// Whether a tag's colon stands in `text`, that is one behind the last `/`.
+fn tag_begins_in(text: &str) -> bool {
+    text.rsplit('/').next().is_some_and(|last| last.contains(':'))
+}
+
+/// The settings of the Application (`alias` is `None`) or of one image.
+fn settings(
+    alias: Option<&str>,
+    keys: &Keys<'_>,
+) -> Result<CommonUpdateSettings, InvalidAnnotations> {
+    let key = |name: &str| match alias {
+        Some(alias) => keys.of_image(alias, name),
+        None => name.to_owned(),
+    };
+    let force_update = match keys.raw(&key("force-update")).map(str::trim) {
+        None => None,
+        Some("1" | "t" | "T" | "TRUE" | "true" | "True") => Some(true),
+        Some("0" | "f" | "F" | "FALSE" | "false" | "False") => Some(false),
+        Some(other) => {
+            return Err(InvalidAnnotations::ForceUpdate {
+                alias: alias.map(str::to_owned),
+                value: other.to_owned(),
+            });
+        }
+    };
+    let items = |text: &str| text.split(',').map(|item| item.trim().to_owned()).collect();
+    // Platforms exist per image only (spec 10 §6.2); their empty items are dropped, while
+    // those of ignore-tags are kept: a blank list overrides and ignores nothing.
+    let platforms = alias.and_then(|_| keys.raw(&key("platforms"))).map(|text| {
+        let all: Vec<String> = items(text);
+        all.into_iter().filter(|item| !item.is_empty()).collect::<Vec<_>>()
+    });
+    Ok(CommonUpdateSettings {
+        update_strategy: keys.text(&key("update-strategy")),
+        force_update,
+        allow_tags: keys.text(&key("allow-tags")),
+        ignore_tags: keys.raw(&key("ignore-tags")).map(items),
+        pull_secret: keys.text(&key("pull-secret")),
+        platforms: platforms.filter(|list| !list.is_empty()),
+    })
+}
+
+fn targets(alias: &str, keys: &Keys<'_>) -> Result<Option<ManifestTargets>, InvalidAnnotations> {
+    let text = |key: &str| keys.text(&keys.of_image(alias, key));
+    let helm = TargetKeys {
+        name: text("helm.image-name"),
+        tag: text("helm.image-tag"),
+        spec: text("helm.image-spec"),
+    };
+    let helm = (helm != TargetKeys::default()).then_some(helm);
+    let kustomize = text("kustomize.image-name").map(|name| KustomizeTarget { name });
+    if helm.is_some() && kustomize.is_some() {
+        return Err(InvalidAnnotations::TwoTargets(alias.to_owned()));
+    }
+    Ok((helm.is_some() || kustomize.is_some()).then_some(ManifestTargets {
+        helm,
+        kustomize,
+        plugin: None,
+    }))
+}
+
+fn write_back(keys: &Keys<'_>) -> WriteBackConfig {
+    let git = GitConfig {
+        repository: keys.text("git-repository"),
+        branch: keys.text("git-branch"),
+        write_back_target: keys.text("write-back-target"),
+        pull_request: None,
+    };
+    WriteBackConfig {
+        method: keys.text("write-back-method"),
+        git_config: (git != GitConfig::default()).then_some(git),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,476 @@
+//! Resource, annotations and defaults become a [`WorkPlan`] (spec 21 §3–§5, 10 §6).
+//!
+//! This is the one place where raw settings are read. What cannot be understood becomes a
+//! [`Dropped`] entry with its reason, and never keeps another image from being updated.
+
+use std::sync::Arc;
+
+use aiu_core::batch::{AppName, BranchKey, FilePath, InvalidPath};
+use aiu_core::edit::{FileKind, HelmKeys, PluginKeys, SourceRef};
+use aiu_core::image::{
+    ConfiguredImage, ImageReference, InvalidConfiguredImage, InvalidPlatform, Platform, Repository,
+};
+use aiu_core::outcome::{Failure, ImageKey, Stage};
+use aiu_core::policy::{DateSource, StrategyNote, TagFilter, UpdatePolicy, UpdateStrategy};
+use aiu_core::registries::{Endpoint, Registries};
+use aiu_core::report::{Finding, Severity};
+
+use crate::annotations;
+use crate::application::Application;
+use crate::image_updater::{
+    CommonUpdateSettings, ImageConfig, ImageUpdater, ImagesVerification, ManifestTargets,
+    TargetKeys, WriteBackConfig,
+};
+use crate::plan::{Dropped, GitTarget, Target, TargetFile, TargetNames, TrackedImage, WorkPlan};
+use crate::select::Matched;
+use crate::source::{Chosen, SourceType, choose, is_override_file};
+use crate::write_back::{self, GitWriteBack, TargetSetting, WriteBack};
+
+/// What resolving needs besides the objects.
+#[derive(Clone, Debug)]
+pub struct Context<'a> {
+    /// The registries.
+    pub registries: &'a Registries,
+    /// Namespace of objects that name none, and of Applications with short override names.
+    pub namespace: &'a str,
+    /// The platform that images are chosen for where the user names none.
+    pub platform: &'a Platform,
+}
+
+/// Makes the plan of one resource.
+pub fn resolve(updater: &ImageUpdater, matched: &[Matched<'_>], context: &Context<'_>) -> WorkPlan {
+    let mut plan = WorkPlan::default();
+    for matched in matched {
+        let app = matched.application.full_name(context.namespace);
+        let one = OneApplication { app, application: matched.application, context };
+        one.plan(updater, matched, &mut plan);
+    }
+    // Stable: the images of one Application keep their configured order.
+    plan.images.sort_by(|a, b| a.key.application.cmp(&b.key.application));
+    plan
+}
+
+/// The effective settings of one Application.
+struct Effective {
+    images: Vec<ImageConfig>,
+    settings: CommonUpdateSettings,
+    write_back: WriteBackConfig,
+    verification: Option<ImagesVerification>,
+}
+
+/// Where the images of one Application are written.
+struct Place {
+    source: SourceRef,
+    target: Target,
+}
+
+struct OneApplication<'a> {
+    app: AppName,
+    application: &'a Application,
+    context: &'a Context<'a>,
+}
+
+impl OneApplication<'_> {
+    fn plan(&self, updater: &ImageUpdater, matched: &Matched<'_>, plan: &mut WorkPlan) {
+        let effective = match self.effective(updater, matched, plan) {
+            Ok(effective) => effective,
+            Err(failure) => return plan.dropped.push(self.dropped(None, failure)),
+        };
+        let place = match self.place(&effective.write_back, &effective.images) {
+            Ok(place) => place,
+            Err(failure) => return plan.dropped.push(self.dropped(None, failure)),
+        };
+        let before = plan.images.len();
+        let live = self.live();
+        for image in &effective.images {
+            match self.image(image, &effective, &place, live.clone()) {
+                Ok((tracked, findings)) => {
+                    plan.findings.extend(findings.into_iter().map(|f| (self.app.clone(), f)));
+                    let listed = plan.images[before..].iter().any(|i| i.key == tracked.key);
+                    if listed {
+                        let failure = twice(&tracked.key);
+                        plan.dropped.push(self.dropped(Some(image), failure));
+                    } else {
+                        plan.images.push(tracked);
+                    }
+                }
+                Err(failure) => plan.dropped.push(self.dropped(Some(image), failure)),
+            }
+        }
+        plan.applications += usize::from(plan.images.len() > before);
+    }
+
+    /// Settings from the annotations or from the resource, merged down to the Application.
+    fn effective(
+        &self,
+        updater: &ImageUpdater,
+        matched: &Matched<'_>,
+        plan: &mut WorkPlan,
+    ) -> Result<Effective, Failure> {
+        let reference = matched.reference;
+        if reference.use_annotations == Some(true) {
+            let notes = &self.application.metadata.annotations;
+            let read = annotations::read(&self.app, notes)
+                .map_err(|error| unusable(error.reason(), error.to_string()))?;
+            for unread in annotations::unread(notes, &read.images) {
+                let reason =
+                    if unread.unknown_alias { "AliasUnknown" } else { "UnknownAnnotation" };
+                let finding = Finding {
+                    severity: Severity::Warning,
+                    reason,
+                    found: format!("nothing reads {}", unread.key),
+                    fix: unread.advice,
+                };
+                plan.findings.push((self.app.clone(), finding));
+            }
+            return Ok(Effective {
+                images: read.images,
+                settings: read.settings,
+                write_back: read.write_back,
+                // The resource's own block counts too: a global policy must not be lost
+                // (spec 10 F13).
+                verification: verification(&[
+                    updater.spec.images_verification.as_ref(),
+                    reference.images_verification.as_ref(),
+                ]),
+            });
+        }
+        let spec = &updater.spec;
+        let (common, write_back) = (CommonUpdateSettings::default(), WriteBackConfig::default());
+        Ok(Effective {
+            images: reference.images.clone(),
+            settings: (reference.common_update_settings.as_ref().unwrap_or(&common))
+                .over(spec.common_update_settings.as_ref().unwrap_or(&common)),
+            write_back: (reference.write_back_config.as_ref().unwrap_or(&write_back))
+                .over(spec.write_back_config.as_ref().unwrap_or(&write_back)),
+            verification: verification(&[
+                spec.images_verification.as_ref(),
+                reference.images_verification.as_ref(),
+            ]),
+        })
+    }
+
+    /// Where the images of this Application are written.
+    fn place(&self, config: &WriteBackConfig, images: &[ImageConfig]) -> Result<Place, Failure> {
+        let invalid = |error: write_back::InvalidWriteBack| {
+            unusable(
+                "WriteBackInvalid",
+                format!("could not create write-back config, skipping: {error}"),
+            )
+        };
+        let parsed = write_back::parse(config).map_err(invalid)?;
+        let target = match &parsed {
+            WriteBack::Application => &TargetSetting::Override,
+            WriteBack::Git(git) => &git.target,
+        };
+        let chosen = choose(self.application, target).ok_or_else(|| {
+            unusable(
+                "UnsupportedSourceType",
+                format!("application source is not defined for {}", self.app),
+            )
+        })?;
+        let source_type = chosen.source_type.or_else(|| meant(images));
+        self.refuse_values_of_kustomize(target)?;
+        match (parsed, source_type) {
+            (_, Some(SourceType::Directory)) => Err(self.unsupported("Directory")),
+            (WriteBack::Application, None) => Err(self.unsupported("")),
+            (WriteBack::Application, Some(source_type)) => {
+                Ok(Place { source: chosen.at, target: Target::Spec { source_type } })
+            }
+            (WriteBack::Git(git), source_type) => {
+                let in_git = |e: InvalidPath| invalid(e.into());
+                let target = self.git_target(&git, &chosen, source_type).map_err(in_git)?;
+                Ok(Place { source: chosen.at, target: Target::File(target) })
+            }
+        }
+    }
+
+    /// A values file as the target of a Kustomize source would be edited, and deployed by
+    /// nobody (spec 30 F25).
+    fn refuse_values_of_kustomize(&self, target: &TargetSetting) -> Result<(), Failure> {
+        let own = choose(self.application, &TargetSetting::Override);
+        let TargetSetting::File(path) = target else { return Ok(()) };
+        let is_kustomize = own.is_some_and(|c| c.source_type == Some(SourceType::Kustomize));
+        if is_kustomize && self.application.spec.sources.is_empty() && !is_override_file(path) {
+            return Err(unusable(
+                "WriteBackInvalid",
+                format!(
+                    "write-back target '{path}' is a values file, but {} is a Kustomize application, which reads none; use kustomization:PATH",
+                    self.app
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn git_target(
+        &self,
+        git: &GitWriteBack,
+        chosen: &Chosen<'_>,
+        source_type: Option<SourceType>,
+    ) -> Result<GitTarget, InvalidPath> {
+        // The path that relative targets start from belongs to the source chosen without
+        // looking at the target (spec 30 §2.1, F18: kept for compatibility).
+        let base = choose(self.application, &TargetSetting::Override);
+        let source_path = base.and_then(|c| c.source.path.as_deref()).unwrap_or("");
+        let path =
+            write_back::target_path(&git.target, source_path, &self.app, self.context.namespace)?;
+        let file = match (&git.target, source_type) {
+            (TargetSetting::Kustomization { .. }, _) => {
+                TargetFile::Known(path, FileKind::Kustomization)
+            }
+            (TargetSetting::HelmValues { .. }, _) => TargetFile::Known(path, FileKind::HelmValues),
+            (_, Some(SourceType::Kustomize)) => {
+                TargetFile::Known(path, FileKind::KustomizeOverride)
+            }
+            (TargetSetting::File(name), Some(SourceType::Helm | SourceType::Plugin))
+                if !is_override_file(name) =>
+            {
+                TargetFile::Known(path, FileKind::HelmValues)
+            }
+            // A Plugin Application counts as Helm under the git method (spec 21 §6.1).
+            (_, Some(_)) => TargetFile::Known(path, FileKind::HelmOverride),
+            (_, None) => {
+                TargetFile::ByFolder { file: path, folder: FilePath::join("", source_path)? }
+            }
+        };
+        let remote =
+            git.repository.clone().unwrap_or_else(|| chosen.source.repo_url.as_str().into());
+        let base = (git.base.clone()).or_else(|| self.revision(&remote, chosen));
+        Ok(GitTarget {
+            branch: BranchKey { remote, base, head: git.push.clone() },
+            credentials: git.credentials.clone(),
+            file,
+        })
+    }
+
+    /// The revision that the Application tracks in this repository (spec 30 §2.3); `HEAD` and
+    /// nothing mean the remote's default branch.
+    fn revision(&self, remote: &str, chosen: &Chosen<'_>) -> Option<Arc<str>> {
+        let same = self.application.spec.sources.iter().find(|s| s.repo_url == remote);
+        let revision = same.unwrap_or(chosen.source).target_revision.as_deref()?.trim();
+        (!revision.is_empty() && revision != "HEAD").then(|| revision.into())
+    }
+
+    fn image(
+        &self,
+        image: &ImageConfig,
+        effective: &Effective,
+        place: &Place,
+        live: Option<Arc<[ImageReference]>>,
+    ) -> Result<(TrackedImage, Vec<Finding>), Failure> {
+        if verification(&[effective.verification.as_ref(), image.images_verification.as_ref()])
+            .is_some_and(|v| v.enabled != Some(false))
+        {
+            // Going on without the check would deploy what nobody verified.
+            return Err(unusable(
+                "Unverified",
+                "imagesVerification is on, but signatures cannot be checked by this version yet; nothing is written".to_owned(),
+            ));
+        }
+        let identifier = match image.alias.as_str() {
+            "" => image.image_name.clone(),
+            alias => format!("{alias}={}", image.image_name),
+        };
+        let configured: ConfiguredImage =
+            identifier.parse().map_err(|error: InvalidConfiguredImage| {
+                unusable("ImageListInvalid", error.to_string())
+            })?;
+        let names = names(image).map_err(|cause| unusable("ImageListInvalid", cause))?;
+        let own = image.common_update_settings.clone().unwrap_or_default();
+        let settings = own.over(&effective.settings);
+        let endpoint = self.context.registries.endpoint_for(&configured.repository);
+        let (policy, findings) = self.policy(&configured, &settings, &endpoint);
+        let identity = match &configured.alias {
+            Some(alias) => alias.as_str().into(),
+            None => configured.repository.to_string().into(),
+        };
+        let tracked = TrackedImage {
+            key: ImageKey { application: self.app.clone(), image: identity },
+            policy,
+            force: settings.force_update == Some(true),
+            wire_path: endpoint.wire_path(&configured.repository),
+            endpoint,
+            pull_secret: settings.pull_secret.as_deref().map(Arc::from),
+            names,
+            source: place.source,
+            target: place.target.clone(),
+            live,
+            configured,
+        };
+        Ok((tracked, findings))
+    }
+
+    fn policy(
+        &self,
+        image: &ConfiguredImage,
+        settings: &CommonUpdateSettings,
+        endpoint: &Endpoint,
+    ) -> (Result<Arc<UpdatePolicy>, Failure>, Vec<Finding>) {
+        let mut findings = Vec::new();
+        let dates = endpoint.tag_sort.map_or(DateSource::ImageConfig, DateSource::ListOrder);
+        let word = settings.update_strategy.as_deref();
+        let policy = UpdateStrategy::from_parts(image, word, dates).map(|(strategy, note)| {
+            if let Some(note) = note {
+                findings.push(Finding {
+                    severity: Severity::Warning,
+                    reason: match note {
+                        StrategyNote::Renamed { .. } => "StrategyRenamed",
+                        StrategyNote::Unknown(_) => "StrategyUnknown",
+                    },
+                    found: note.to_string(),
+                    fix: format!("write update-strategy: {}", strategy.name()),
+                });
+            }
+            let ignore = settings.ignore_tags.clone().unwrap_or_default();
+            let allow = settings.allow_tags.as_deref();
+            let filter = TagFilter::new(allow, ignore.iter().map(String::as_str));
+            let platforms = self.platforms(&strategy, settings, &mut findings);
+            Arc::new(UpdatePolicy { strategy, filter, platforms })
+        });
+        let policy = policy.map_err(|error| Failure {
+            stage: Stage::Chosen,
+            reason: error.reason(),
+            message: error.to_string(),
+        });
+        (policy, findings)
+    }
+
+    /// The platforms that count, for the strategies that look at images (spec 10 §8.3).
+    fn platforms(
+        &self,
+        strategy: &UpdateStrategy,
+        settings: &CommonUpdateSettings,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<Platform> {
+        if !matches!(strategy, UpdateStrategy::NewestBuild(_) | UpdateStrategy::Digest(_)) {
+            return Vec::new();
+        }
+        let wanted = settings.platforms.clone().unwrap_or_default();
+        if wanted.is_empty() {
+            return vec![self.context.platform.clone()];
+        }
+        let parsed = wanted.iter().map(|text| {
+            text.parse().unwrap_or_else(|error: InvalidPlatform| {
+                findings.push(Finding {
+                    severity: Severity::Warning,
+                    reason: "WrongPlatform",
+                    found: error.to_string(),
+                    fix: "write platforms as os/arch or os/arch/variant, such as linux/arm64"
+                        .into(),
+                });
+                // A platform that nothing is built for: what was asked for is not guessed.
+                Platform { os: text.clone(), architecture: String::new(), variant: None }
+            })
+        });
+        parsed.collect()
+    }
+
+    /// What runs, where Argo CD says so. Entries that are no references are left out.
+    fn live(&self) -> Option<Arc<[ImageReference]>> {
+        let images = &self.application.status.as_ref()?.summary.images;
+        Some(images.iter().filter_map(|image| image.parse().ok()).collect())
+    }
+
+    fn unsupported(&self, source_type: &str) -> Failure {
+        unusable(
+            "UnsupportedSourceType",
+            format!(
+                "skipping app '{}' of type '{source_type}' because it's not of supported source type; \
+                 use a Helm or Kustomize source, or the git method with a write-back target",
+                self.app
+            ),
+        )
+    }
+
+    fn dropped(&self, image: Option<&ImageConfig>, failure: Failure) -> Dropped {
+        let image = image.map(|image| match image.alias.as_str() {
+            "" => image.image_name.clone(),
+            alias => alias.to_owned(),
+        });
+        Dropped { application: self.app.clone(), image, failure }
+    }
+}
+
+fn unusable(reason: &'static str, message: String) -> Failure {
+    Failure { stage: Stage::Selected, reason, message }
+}
+
+fn twice(key: &ImageKey) -> Failure {
+    let message =
+        format!("the image '{}' is listed twice; give each entry an alias of its own", key.image);
+    unusable("ImageListInvalid", message)
+}
+
+/// The most specific level that says whether signatures are checked; a block that does not
+/// say it means yes (spec 20 §2.4).
+fn verification(levels: &[Option<&ImagesVerification>]) -> Option<ImagesVerification> {
+    let set = levels.iter().rev().flatten();
+    let enabled = set.clone().find_map(|level| level.enabled);
+    set.clone().next().map(|_| ImagesVerification { enabled: enabled.or(Some(true)) })
+}
+
+/// The type that the images' own targets speak of, where nothing else tells it.
+fn meant(images: &[ImageConfig]) -> Option<SourceType> {
+    let targets = || images.iter().filter_map(|image| image.manifest_targets.as_ref());
+    if targets().any(|t| t.helm.is_some()) {
+        Some(SourceType::Helm)
+    } else if targets().any(|t| t.kustomize.is_some()) {
+        Some(SourceType::Kustomize)
+    } else {
+        None
+    }
+}
+
+/// The names of one image in its manifests (spec 21 §4.5, §8.1).
+fn names(image: &ImageConfig) -> Result<TargetNames, String> {
+    let empty = ManifestTargets::default();
+    let targets = image.manifest_targets.as_ref().unwrap_or(&empty);
+    let set = [targets.helm.is_some(), targets.kustomize.is_some(), targets.plugin.is_some()];
+    if set.iter().filter(|set| **set).count() > 1 {
+        return Err("only one of the fields (Helm, Kustomize, Plugin) should be set, dictating the update method".to_owned());
+    }
+    // Without an alias nothing ties the keys to the image (spec 30 §4.3).
+    let helm = targets.helm.as_ref().filter(|_| !image.alias.is_empty());
+    let kustomize = targets.kustomize.as_ref().map(|k| k.name.trim()).filter(|n| !n.is_empty());
+    Ok(TargetNames {
+        helm: helm_keys(helm),
+        kustomize: kustomize.map(|name| (Arc::from(name), kustomize_image(name))),
+        plugin: targets.plugin.as_ref().and_then(plugin_keys),
+        named: helm.is_some_and(|keys| *keys != TargetKeys::default())
+            || kustomize.is_some()
+            || targets.plugin.is_some(),
+    })
+}
+
+fn kustomize_image(name: &str) -> Option<Repository> {
+    name.parse::<ImageReference>().ok().map(|image| image.repository)
+}
+
+fn text(key: Option<&String>) -> Option<Arc<str>> {
+    key.map(|key| key.trim()).filter(|key| !key.is_empty()).map(Arc::from)
+}
+
+fn helm_keys(keys: Option<&TargetKeys>) -> HelmKeys {
+    let keys = keys.cloned().unwrap_or_default();
+    match text(keys.spec.as_ref()) {
+        Some(spec) => HelmKeys::Spec(spec),
+        None => HelmKeys::NameAndTag {
+            name: Some(text(keys.name.as_ref()).unwrap_or_else(|| "image.name".into())),
+            tag: Some(text(keys.tag.as_ref()).unwrap_or_else(|| "image.tag".into())),
+        },
+    }
+}
+
+fn plugin_keys(keys: &TargetKeys) -> Option<PluginKeys> {
+    match (text(keys.spec.as_ref()), text(keys.name.as_ref())) {
+        (Some(spec), _) => Some(PluginKeys::Spec(spec)),
+        (None, Some(name)) => {
+            Some(PluginKeys::NameAndTag { name: Some(name), tag: text(keys.tag.as_ref()) })
+        }
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+use super::*;
+use crate::select::select;
+
+fn plan(updater: &str, app: &str) -> WorkPlan {
+    let updater: ImageUpdater = serde_saphyr::from_str(updater).unwrap();
+    let app: Application = serde_saphyr::from_str(app).unwrap();
+    let platform = "linux/amd64".parse().unwrap();
+    let registries = Registries::builtin();
+    let context = Context { registries: &registries, namespace: "argocd", platform: &platform };
+    resolve(&updater, &select(&updater, [&app]).unwrap(), &context)
+}
+
+const ANNOTATIONS_ONLY: &str =
+    "metadata: {name: u}\nspec: {applicationRefs: [{namePattern: '*', useAnnotations: true}]}";
+
+/// An Application whose annotations are given as `key: value` lines without our prefix.
+fn annotated(pairs: &[(&str, &str)], spec: &str) -> String {
+    let lines: Vec<String> = pairs
+        .iter()
+        .map(|(key, value)| format!("    {}/{key}: {value:?}\n", crate::PREFIX))
+        .collect();
+    format!("metadata:\n  name: shop\n  annotations:\n{}{spec}", lines.concat())
+}
+
+const HELM: &str =
+    "spec: {source: {repoURL: 'https://g/r', path: ./charts/shop, targetRevision: main, helm: {}}}";
+
+fn shown(plan: &WorkPlan) -> String {
+    let images = plan.images.iter().map(|image| {
+        let policy = match &image.policy {
+            Ok(policy) => policy.strategy.name().to_owned(),
+            Err(failure) => failure.reason.to_owned(),
+        };
+        let target = match &image.target {
+            Target::Spec { source_type } => format!("{source_type} spec"),
+            Target::File(git) => {
+                let file = match &git.file {
+                    TargetFile::Known(path, kind) => format!("{path} as {kind:?}"),
+                    TargetFile::ByFolder { file, folder } => format!("{file} by {folder}"),
+                };
+                format!("{file} on {}", git.branch.base.as_deref().unwrap_or("HEAD"))
+            }
+        };
+        format!("{} by {policy} to {target}", image.key.image)
+    });
+    let dropped = plan
+        .dropped
+        .iter()
+        .map(|d| format!("{} dropped: {}", d.image.as_deref().unwrap_or("all"), d.failure.reason));
+    images.chain(dropped).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn annotations_become_tracked_images() {
+    let git = ("write-back-method", "git");
+    #[rustfmt::skip]
+    let rows: [(&[(&str, &str)], &str, &str); 10] = [
+        (&[("image-list", "web=acme/web:^1.2")], HELM, "web by semver to Helm spec"),
+        (&[("image-list", "acme/web,x=acme/y"), ("update-strategy", "latest"), ("x.update-strategy", "name")], HELM,
+         "acme/web by newest-build to Helm spec; x by alphabetical to Helm spec"),
+        (&[("image-list", "web=acme/web"), git], HELM, "web by semver to charts/shop/.argocd-source-shop.yaml as HelmOverride on main"),
+        (&[("image-list", "web=acme/web"), git, ("write-back-target", "helmvalues")], HELM,
+         "web by semver to charts/shop/values.yaml as HelmValues on main"),
+        (&[("image-list", "web=acme/web"), git, ("write-back-target", "kustomization:/base")],
+         "spec: {source: {repoURL: u, path: o/p, targetRevision: HEAD}}", "web by semver to base as Kustomization on HEAD"),
+        (&[("image-list", "web=acme/web"), git], "spec: {source: {repoURL: u, path: o/p}}",
+         "web by semver to o/p/.argocd-source-shop.yaml by o/p on HEAD"),
+        (&[("image-list", "web=acme/web"), git, ("write-back-target", "o/values.yaml")],
+         "spec: {source: {repoURL: u, path: o/p, kustomize: {}}}", "all dropped: WriteBackInvalid"),
+        (&[("image-list", "web=acme/web")], "spec: {source: {repoURL: u, path: p}}", "all dropped: UnsupportedSourceType"),
+        (&[("image-list", "web=acme/web"), ("web.helm.image-tag", "t")], "spec: {source: {repoURL: u, path: p}}", "web by semver to Helm spec"),
+        (&[("image-list", "web=acme/web:~1.2"), ("update-strategy", "digest")], HELM, "web by ConstraintInvalid to Helm spec"),
+    ];
+    for (pairs, spec, expected) in rows {
+        assert_eq!(shown(&plan(ANNOTATIONS_ONLY, &annotated(pairs, spec))), expected, "{pairs:?}");
+    }
+}
+
+/// What cannot be used is dropped by itself, and says so.
+#[test]
+fn one_bad_image_does_not_hinder_the_others() {
+    #[rustfmt::skip]
+    let rows = [
+        ("a=acme/a,b=https://h/b,c=acme/c", "a by semver to Helm spec; c by semver to Helm spec; b dropped: ImageListInvalid"),
+        ("a=acme/a,a=acme/b", "a by semver to Helm spec; a dropped: ImageListInvalid"),
+        ("a=acme/a\nb=acme/b", "a dropped: ImageListInvalid"),
+        ("", "all dropped: ImageListInvalid"),
+    ];
+    for (list, expected) in rows {
+        let plan = plan(ANNOTATIONS_ONLY, &annotated(&[("image-list", list)], HELM));
+        assert_eq!(shown(&plan), expected, "{list:?}");
+    }
+}
+
+/// Spec 21 §4.1 and §5: levels of the resource; annotations are read only where it says so.
+#[test]
+fn the_most_specific_level_decides() {
+    let updater = "metadata: {name: u}
+spec:
+  commonUpdateSettings: {updateStrategy: latest, forceUpdate: true}
+  writeBackConfig: {method: git, gitConfig: {branch: release}}
+  applicationRefs:
+    - namePattern: shop
+      writeBackConfig: {gitConfig: {writeBackTarget: helmvalues}}
+      images:
+        - {alias: web, imageName: 'acme/web:1.x', commonUpdateSettings: {updateStrategy: semver}}
+        - {alias: job, imageName: acme/job}
+";
+    let plan = plan(updater, &annotated(&[("image-list", "other=acme/other")], HELM));
+    assert_eq!(
+        shown(&plan),
+        "web by semver to charts/shop/values.yaml as HelmValues on release; \
+         job by newest-build to charts/shop/values.yaml as HelmValues on release"
+    );
+    assert!(plan.images.iter().all(|image| image.force));
+}
+
+#[test]
+fn signature_checks_are_never_passed_over() {
+    let updater = |spec: &str, image: &str| {
+        format!(
+            "metadata: {{name: u}}\nspec: {{{spec} applicationRefs: [{{namePattern: '*', images: [{{alias: web, imageName: acme/web{image}}}]}}]}}"
+        )
+    };
+    let on = "imagesVerification: {cosignKey: {secretName: s, key: k}},";
+    let rows = [
+        (updater(on, ""), "web dropped: Unverified"),
+        (
+            updater("", ", imagesVerification: {cosignKey: {secretName: s, key: k}}"),
+            "web dropped: Unverified",
+        ),
+        (updater(on, ", imagesVerification: {enabled: false}"), "web by semver to Helm spec"),
+        (updater("imagesVerification: {enabled: false},", ""), "web by semver to Helm spec"),
+    ];
+    for (updater, expected) in rows {
+        assert_eq!(
+            shown(&plan(&updater, &annotated(&[], HELM).replace("annotations:\n", "labels: {}\n"))),
+            expected,
+            "{updater}"
+        );
+    }
+}
+
+/// Spec 21 §8.1, table "Helm parameter names".
+#[test]
+fn keys_need_an_alias_and_have_defaults() {
+    let name_and_tag = |name: &str, tag: &str| HelmKeys::NameAndTag {
+        name: Some(name.into()),
+        tag: Some(tag.into()),
+    };
+    let rows = [
+        ("", "{name: image.blub, tag: image.blab}", name_and_tag("image.name", "image.tag")),
+        ("m", "{spec: ' image.path ', tag: image.tag}", HelmKeys::Spec("image.path".into())),
+        ("m", "{name: n, tag: t}", name_and_tag("n", "t")),
+        ("m", "{}", name_and_tag("image.name", "image.tag")),
+        ("m", "{tag: image.tag}", name_and_tag("image.name", "image.tag")),
+    ];
+    for (alias, helm, expected) in rows {
+        let text = format!("{{alias: '{alias}', imageName: x, manifestTargets: {{helm: {helm}}}}}");
+        let image: ImageConfig = serde_saphyr::from_str(&text).unwrap();
+        assert_eq!(names(&image).unwrap().helm, expected, "{text}");
+    }
+}

@@ -1,0 +1,400 @@
+//! A folder of manifests in place of a cluster (spec 40 B5).
+//!
+//! It answers like the API server: objects are found by kind and name, wherever they stand,
+//! in files of one or several documents. A patch edits the document in its file. What cannot
+//! be used is a [`Problem`] that names file and line; the rest goes on.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use aiu_api::application::Application;
+use aiu_api::image_updater::ImageUpdater;
+use aiu_core::batch::AppName;
+use aiu_core::edit::{EditError, Edited};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::documents::{Document, Head, split};
+use super::replace;
+use super::{PatchError, Patched};
+
+/// Files above this size hold no manifests that people write.
+const LARGEST_FILE: u64 = 32 << 20;
+
+/// The `ConfigMap` whose keys are settings (spec 22 §10).
+pub const CONFIG_MAP: &str = "argocd-image-updater-config";
+
+/// All objects of ours in a folder.
+#[derive(Debug)]
+pub struct Manifests {
+    root: PathBuf,
+    texts: BTreeMap<String, String>,
+    applications: Vec<(AppName, Place, Application)>,
+    updaters: Vec<(AppName, ImageUpdater)>,
+    settings: BTreeMap<String, String>,
+    problems: Vec<Problem>,
+    files_seen: usize,
+}
+
+/// Where an object stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, relative to the folder.
+    pub file: String,
+    /// Which document of the file.
+    pub document: usize,
+    /// The 1-based line that it starts on.
+    pub line: usize,
+}
+
+/// What in the folder cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Stable word (spec 00 §6).
+    pub reason: &'static str,
+    /// Whether it makes the run fail. A template that would make manifests does not.
+    pub fails: bool,
+    /// One sentence: file, line, cause and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Why a folder cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It cannot be opened or listed.
+    #[error(
+        "cannot read the manifests in '{folder}': {cause}; give --manifests a folder that can be read"
+    )]
+    Unreadable {
+        /// The folder.
+        folder: String,
+        /// The operating system's words.
+        cause: io::Error,
+    },
+    /// Nothing to work on.
+    #[error(
+        "no Application found in '{folder}' ({files} YAML and JSON files read); give --manifests the folder that holds documents with 'kind: Application'"
+    )]
+    NoApplication {
+        /// The folder.
+        folder: String,
+        /// How many files were read.
+        files: usize,
+    },
+}
+
+#[derive(Deserialize)]
+struct ConfigMap {
+    metadata: aiu_api::application::Metadata,
+    #[serde(default)]
+    data: BTreeMap<String, String>,
+}
+
+impl Manifests {
+    /// Reads all manifests under `root`, in the order of their names.
+    /// `default_namespace` is the namespace of objects that name none.
+    pub fn load(root: &Path, default_namespace: &str) -> Result<Self, LoadError> {
+        let mut manifests = Self {
+            root: root.to_owned(),
+            texts: BTreeMap::new(),
+            applications: Vec::new(),
+            updaters: Vec::new(),
+            settings: BTreeMap::new(),
+            problems: Vec::new(),
+            files_seen: 0,
+        };
+        let mut listing = Listing::default();
+        listing
+            .visit(root, root)
+            .map_err(|cause| LoadError::Unreadable { folder: root.display().to_string(), cause })?;
+        for (folder, cause) in listing.unreadable {
+            manifests.problem(
+                "ManifestUnreadable",
+                format!(
+                    "the folder {folder} cannot be read: {cause}; make it readable or move it away"
+                ),
+            );
+        }
+        listing.files.sort();
+        for file in listing.files {
+            manifests.read_file(file, default_namespace);
+        }
+        manifests.refuse_duplicates();
+        if manifests.applications.is_empty() && manifests.problems.is_empty() {
+            return Err(LoadError::NoApplication {
+                folder: root.display().to_string(),
+                files: manifests.files_seen,
+            });
+        }
+        Ok(manifests)
+    }
+
+    /// The Applications, ordered by name.
+    pub fn applications(&self) -> impl Iterator<Item = (&AppName, &Place, &Application)> {
+        self.applications.iter().map(|(name, place, app)| (name, place, app))
+    }
+
+    /// The resources, ordered by name.
+    pub fn updaters(&self) -> impl Iterator<Item = (&AppName, &ImageUpdater)> {
+        self.updaters.iter().map(|(name, updater)| (name, updater))
+    }
+
+    /// The keys of the settings' `ConfigMap`; empty if the folder has none.
+    pub fn settings(&self) -> &BTreeMap<String, String> {
+        &self.settings
+    }
+
+    /// What could not be used.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The text of a file, as read or as last written.
+    pub fn text(&self, file: &str) -> Option<&str> {
+        self.texts.get(file).map(String::as_str)
+    }
+
+    /// Where an Application stands.
+    pub fn place(&self, app: &AppName) -> Option<&Place> {
+        self.applications.iter().find(|(name, ..)| name == app).map(|(_, place, _)| place)
+    }
+
+    /// Edits the document of one Application and replaces its file, if bytes change.
+    pub(super) fn patch(
+        &mut self,
+        app: &AppName,
+        dry_run: bool,
+        edit: impl FnOnce(&str, usize) -> Result<Edited, EditError>,
+    ) -> Result<Patched, PatchError> {
+        let Place { file, document, .. } =
+            self.place(app).cloned().ok_or_else(|| PatchError::Changed(app.to_string()))?;
+        let before = self.texts.get(&file).cloned().unwrap_or_default();
+        let edited = edit(&before, document)
+            .map_err(|cause| PatchError::Edit { file: file.clone(), cause })?;
+        let Edited::Changed(after) = edited else { return Ok(Patched::AlreadySo) };
+        if !dry_run {
+            self.replace_file(&file, &before, &after)?;
+        }
+        self.texts.insert(file.clone(), after.clone());
+        Ok(Patched::Changed { file, before, after })
+    }
+
+    fn replace_file(&self, file: &str, before: &str, after: &str) -> Result<(), PatchError> {
+        let failed = |cause: io::Error| PatchError::Write {
+            file: file.to_owned(),
+            cause: format!("cannot be replaced: {cause}; make the file and its folder writable"),
+        };
+        // A link is followed, but not out of the folder: what stands elsewhere is not ours.
+        let path = fs::canonicalize(self.root.join(file)).map_err(failed)?;
+        let root = fs::canonicalize(&self.root).map_err(failed)?;
+        if !path.starts_with(&root) {
+            return Err(PatchError::Write {
+                file: file.to_owned(),
+                cause: "is a link that leaves the folder; write-back does not follow it".to_owned(),
+            });
+        }
+        if fs::read_to_string(&path).map_err(failed)? != before {
+            return Err(PatchError::Changed(file.to_owned()));
+        }
+        replace::replace(&path, after).map_err(failed)
+    }
+
+    fn read_file(&mut self, file: String, default_namespace: &str) {
+        self.files_seen += 1;
+        let path = self.root.join(&file);
+        let bytes = match fs::metadata(&path) {
+            Ok(metadata) if metadata.len() > LARGEST_FILE => return,
+            Ok(_) => fs::read(&path),
+            Err(cause) => Err(cause),
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(cause) => {
+                return self.problem(
+                    "ManifestUnreadable",
+                    format!("{file} cannot be read: {cause}; make it readable or remove it"),
+                );
+            }
+        };
+        // Values files, charts and the like are most of a repository, and are not parsed.
+        if !OUR_KINDS.iter().any(|kind| memchr::memmem::find(&bytes, kind.as_bytes()).is_some()) {
+            return;
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => {
+                for document in split(&text) {
+                    self.read_document(&file, document, default_namespace);
+                }
+                self.texts.insert(file, text);
+            }
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                self.problem(
+                    "ManifestUnreadable",
+                    format!("{file} is not UTF-8 (byte {at}); save it as UTF-8"),
+                );
+            }
+        }
+    }
+
+    fn read_document(&mut self, file: &str, document: Document<'_>, default_namespace: &str) {
+        let head: Head = match document.decode() {
+            Ok(head) => head,
+            // A list or a scalar is no object; a broken one matters if it means to be ours.
+            Err(error) if OUR_KINDS.iter().any(|kind| names_kind(document.text, kind)) => {
+                return self.undecodable(file, document, error.line, &error.cause);
+            }
+            Err(_) => return,
+        };
+        let group = head.api_version.as_deref().unwrap_or_default();
+        let place = Place { file: file.to_owned(), document: document.index, line: document.line };
+        match (group.split('/').next(), head.kind.as_deref()) {
+            (Some("argoproj.io"), Some("Application")) => {
+                if let Some(app) = self.decode::<Application>(file, document) {
+                    self.applications.push((app.full_name(default_namespace), place, app));
+                }
+            }
+            (Some(aiu_api::PREFIX), Some("ImageUpdater")) => {
+                if let Some(updater) = self.decode::<ImageUpdater>(file, document) {
+                    let metadata = &updater.metadata;
+                    let namespace = metadata.namespace.as_deref().unwrap_or(default_namespace);
+                    let name = AppName {
+                        namespace: namespace.into(),
+                        name: metadata.name.as_str().into(),
+                    };
+                    self.updaters.push((name, updater));
+                }
+            }
+            (Some("v1"), Some("ConfigMap")) if document.text.contains(CONFIG_MAP) => {
+                if let Some(map) = self.decode::<ConfigMap>(file, document)
+                    && map.metadata.name == CONFIG_MAP
+                {
+                    self.settings = map.data;
+                }
+            }
+            (Some("v1"), Some("List")) if document.text.contains("argoproj.io/") => self.problem(
+                "ManifestUnreadable",
+                format!("{file} holds a List; write each Application as a document of its own, so that it can be edited in place"),
+            ),
+            _ => {}
+        }
+    }
+
+    fn decode<T: DeserializeOwned>(&mut self, file: &str, document: Document<'_>) -> Option<T> {
+        match document.decode() {
+            Ok(object) => Some(object),
+            Err(error) => {
+                self.undecodable(file, document, error.line, &error.cause);
+                None
+            }
+        }
+    }
+
+    fn undecodable(&mut self, file: &str, document: Document<'_>, line: usize, cause: &str) {
+        if document.text.contains("{{") {
+            self.problems.push(Problem {
+                reason: "ManifestTemplated",
+                fails: false,
+                message: format!(
+                    "{file} line {line} is a template, not a manifest, and is left alone; render it into the folder if it should be updated"
+                ),
+            });
+        } else {
+            self.problem(
+                "ManifestUnreadable",
+                format!("{file} line {line} cannot be read: {cause}; mend the document or move it out of the folder"),
+            );
+        }
+    }
+
+    fn problem(&mut self, reason: &'static str, message: String) {
+        self.problems.push(Problem { reason, fails: true, message });
+    }
+
+    /// Two documents of one name: nobody can say which is meant, so neither is used.
+    fn refuse_duplicates(&mut self) {
+        let places =
+            |(name, place, _): &(AppName, Place, Application)| (name.clone(), place.clone());
+        let mut by_name: BTreeMap<AppName, Vec<Place>> = BTreeMap::new();
+        for (name, place) in self.applications.iter().map(places) {
+            by_name.entry(name).or_default().push(place);
+        }
+        by_name.retain(|_, places| places.len() > 1);
+        for (name, places) in &by_name {
+            let shown: Vec<String> =
+                places.iter().map(|p| format!("{} line {}", p.file, p.line)).collect();
+            self.problem(
+                "DuplicateManifest",
+                format!(
+                    "the Application {name} stands in {}; keep one of them",
+                    shown.join(" and in ")
+                ),
+            );
+        }
+        self.applications.retain(|(name, ..)| !by_name.contains_key(name));
+        self.applications.sort_by(|a, b| a.0.cmp(&b.0));
+        self.updaters.sort_by(|a, b| a.0.cmp(&b.0));
+    }
+}
+
+/// Words without which a file holds nothing for us.
+const OUR_KINDS: [&str; 3] = ["Application", "ImageUpdater", CONFIG_MAP];
+
+/// Whether a text seems to declare an object of this kind.
+fn names_kind(text: &str, kind: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim_start().trim_start_matches(['"', '{', ' ']);
+        line.strip_prefix("kind").is_some_and(|rest| rest.contains(kind))
+    })
+}
+
+/// The manifest files below a folder.
+#[derive(Default)]
+struct Listing {
+    /// Relative to the root.
+    files: Vec<String>,
+    /// Folders that could not be listed.
+    unreadable: Vec<(String, io::Error)>,
+}
+
+impl Listing {
+    /// Collects what `folder` holds. Hidden folders are left out, links to folders are not
+    /// followed; leftovers of a killed process are removed.
+    fn visit(&mut self, root: &Path, folder: &Path) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let (name, path) = (entry.file_name(), entry.path());
+            let name = name.to_string_lossy();
+            let relative = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            if entry.file_type()?.is_dir() {
+                if !name.starts_with('.')
+                    && let Err(cause) = self.visit(root, &path)
+                {
+                    self.unreadable.push((relative, cause));
+                }
+            } else if replace::is_leftover(&name) {
+                // If it cannot be removed it does no harm either: its name is no manifest's.
+                let _ = fs::remove_file(&path);
+            } else if is_manifest_name(&path) && !path.is_dir() {
+                self.files.push(relative);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_manifest_name(path: &Path) -> bool {
+    matches!(path.extension().and_then(|e| e.to_str()), Some("yaml" | "yml" | "json"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! One pass: from what the cluster holds to what was written.
+
+use std::sync::Arc;
+
+use aiu_api::image_updater::ImageUpdater;
+use aiu_core::batch::AppName;
+use aiu_core::image::Platform;
+use aiu_core::registries::Registries;
+use aiu_core::template::Template;
+use aiu_git::{Mirrors, Signature, Writers};
+use aiu_registry::Scanner;
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use crate::cluster::Cluster;
+use crate::report::CycleReport;
+use crate::steps::{batch, choose, inspect, observe, plan, read, scan, write};
+use crate::unlock::unlock;
+
+/// What a pass works with.
+pub struct World {
+    /// Where Applications come from and patches go.
+    pub cluster: Mutex<Cluster>,
+    /// The registries and their aliases.
+    pub registries: Arc<Registries>,
+    /// Asks registries, each question once.
+    pub scanner: Arc<Scanner>,
+    /// Reads branches.
+    pub mirrors: Arc<Mirrors>,
+    /// Writes branches.
+    pub writers: Arc<Writers>,
+    /// How this pass behaves.
+    pub settings: PassSettings,
+}
+
+/// A resource, and whether it is one.
+#[derive(Clone, Debug)]
+pub struct Updater {
+    /// Namespace and name.
+    pub name: AppName,
+    /// What it wants.
+    pub resource: ImageUpdater,
+    /// Whether it stands in for missing resources, and so speaks only of Applications that
+    /// carry annotations of ours (spec 40 B1).
+    pub annotated_only: bool,
+}
+
+/// How a pass behaves.
+#[derive(Clone, Debug)]
+pub struct PassSettings {
+    /// Namespace of objects that name none, and of Applications with short override names.
+    pub namespace: String,
+    /// The platform that images are chosen for where the user names none.
+    pub platform: Platform,
+    /// Let an image go down when its running version is gone (spec 40 B17).
+    pub allow_downgrade: bool,
+    /// An image counts as in use only if Argo CD says that it runs (spec 40 B9).
+    pub require_live: bool,
+    /// Do everything but write.
+    pub dry_run: bool,
+    /// How many repositories are asked at once.
+    pub concurrency: usize,
+    /// The template of commit messages.
+    pub message: Arc<Template>,
+    /// Who commits, and when.
+    pub signature: Signature,
+}
+
+/// One pass over the given resources.
+///
+/// Every line is a row of the table "Data flow" in ARCHITECTURE.md; the lines that await talk
+/// to the world. Nothing returns early: what failed for one image is a row of the report.
+/// Resources are passed together so that they share every listing, fetch and push.
+pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
+    let started = Instant::now();
+    let (plan, mut report) = plan::plan(updaters, world);
+    let access = unlock(&plan);
+
+    let texts = read::texts(&plan, &access, world).await;
+    let mut rows = plan::rows(plan, &access);
+    observe::observe(&mut rows, &texts, world);
+
+    let scans = scan::list_tags(&rows, started, world).await;
+    let mut shortlists = choose::shortlists(&rows, &scans);
+    inspect::inspect(&mut shortlists, started, world).await;
+    choose::decisions(&mut rows, &shortlists, world);
+    let changes = batch::changes(&rows);
+
+    let batches = batch::batches(&mut rows, &changes, &texts);
+    let written = write::write(batches, &access, world).await;
+    write::settle(&mut rows, changes, written, &mut report);
+    report.images.extend(rows.into_iter().map(plan::finish));
+    report
+}

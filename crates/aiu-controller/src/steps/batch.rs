@@ -1,0 +1,152 @@
+//! What is to be changed, grouped into what is written at once: one Application's spec, or
+//! one branch with a commit per Application.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use aiu_api::plan::{GitTarget, Target};
+use aiu_core::batch::{AppName, BranchBatch, BranchKey, CommitPlan, FileEdit, ImageChange};
+use aiu_core::decide::Verdict;
+use aiu_core::edit::{FileKind, SourceRef, Wish};
+use aiu_core::image::ImageReference;
+use aiu_core::outcome::{Failure, Outcome, Stage};
+use aiu_core::template::{BranchData, Template, branch_name};
+
+use super::Row;
+use super::read::{Texts, read_key, resolved_file};
+
+/// One change, and the row that it belongs to.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Which row.
+    pub row: usize,
+    /// From what to what.
+    pub change: ImageChange,
+}
+
+/// What one pass writes.
+#[derive(Debug, Default)]
+pub struct Batches {
+    /// Edits of Applications.
+    pub specs: Vec<SpecBatch>,
+    /// Commits.
+    pub branches: Vec<BranchBatch>,
+}
+
+/// Edits of one Application's own spec.
+#[derive(Debug)]
+pub struct SpecBatch {
+    /// The Application.
+    pub application: AppName,
+    /// Which of its sources.
+    pub source: SourceRef,
+    /// What it shall say.
+    pub wishes: Vec<Wish>,
+}
+
+/// The open rows whose verdict asks for a write.
+pub fn changes(rows: &[Row]) -> Vec<Change> {
+    let open = rows.iter().enumerate().filter(|(_, row)| row.is_open());
+    open.filter_map(|(index, row)| {
+        let Verdict::UpdateTo(tag) = &row.decision.as_ref()?.verdict else { return None };
+        let repository = row.image.configured.repository.clone();
+        let change = ImageChange {
+            alias: row.image.configured.alias.clone(),
+            from: row.current.as_ref().and_then(|current| current.reference.clone()),
+            to: ImageReference { repository, tag: Some(tag.clone()) },
+            labels: BTreeMap::new(),
+        };
+        Some(Change { row: index, change })
+    })
+    .collect()
+}
+
+/// Groups the changes. Rows that cannot be grouped, because their branch's name cannot be
+/// made, end here.
+pub fn batches(rows: &mut [Row], changes: &[Change], texts: &Texts) -> Batches {
+    let mut by_app: BTreeMap<AppName, Vec<&Change>> = BTreeMap::new();
+    for change in changes {
+        let app = &rows[change.row].image.key.application;
+        by_app.entry(app.clone()).or_default().push(change);
+    }
+    let mut batches = Batches::default();
+    let mut branches: BTreeMap<BranchKey, Vec<CommitPlan>> = BTreeMap::new();
+    for (app, changes) in by_app {
+        let first = &rows[changes[0].row].image;
+        match &first.target {
+            Target::Spec { .. } => batches.specs.push(SpecBatch {
+                source: first.source,
+                wishes: wishes(rows, &changes, &app, false),
+                application: app,
+            }),
+            Target::File(target) => {
+                let target = target.clone();
+                match commit(rows, &changes, &app, &target, texts) {
+                    Ok((key, plan)) => branches.entry(key).or_default().push(plan),
+                    Err(failure) => {
+                        for change in changes {
+                            rows[change.row].outcome = Some(Outcome::Failed(failure.clone()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    batches.branches =
+        branches.into_iter().map(|(key, commits)| BranchBatch { key, commits }).collect();
+    batches
+}
+
+/// The commit of one Application, and the branch that it goes to.
+fn commit(
+    rows: &[Row],
+    changes: &[&Change],
+    app: &AppName,
+    target: &GitTarget,
+    texts: &Texts,
+) -> Result<(BranchKey, CommitPlan), Failure> {
+    let failure = |reason, message| Failure { stage: Stage::Written, reason, message };
+    let Some(Ok(branch)) = texts.get(&read_key(target)) else {
+        return Err(failure("GitUnreachable", "the branch was not read".to_owned()));
+    };
+    let (path, kind) = resolved_file(&target.file, branch)
+        .map_err(|cause| failure("UnsupportedSourceType", cause))?;
+    // Argo CD lets the lists of an override file replace those of the spec, so it must carry
+    // every image of the Application, changed or not.
+    let all = matches!(
+        kind,
+        FileKind::HelmOverride | FileKind::KustomizeOverride | FileKind::PluginOverride
+    );
+    let told: Vec<ImageChange> = changes.iter().map(|change| change.change.clone()).collect();
+    let mut key = target.branch.clone();
+    if let Some(template) = &key.head {
+        let name =
+            head(template, app, &told).map_err(|cause| failure("BranchNameInvalid", cause))?;
+        key.head = Some(name);
+    }
+    let edit = FileEdit { path, kind, wishes: wishes(rows, changes, app, all) };
+    Ok((key, CommitPlan { application: app.clone(), edits: vec![edit], changes: told }))
+}
+
+/// What a target shall say: the changes, and with `all` the present values of the other
+/// images, in configured order.
+fn wishes(rows: &[Row], changes: &[&Change], app: &AppName, all: bool) -> Vec<Wish> {
+    let own = rows.iter().enumerate().filter(|(_, row)| row.image.key.application == *app);
+    own.filter_map(|(index, row)| {
+        let image = match changes.iter().find(|change| change.row == index) {
+            Some(change) => change.change.to.clone(),
+            None if all => row.current.as_ref()?.reference.clone()?,
+            None => return None,
+        };
+        Some(Wish { keys: row.keys.clone()?, image })
+    })
+    .collect()
+}
+
+/// The branch that is pushed to, from its template (spec 30 §2.4).
+fn head(template: &str, app: &AppName, changes: &[ImageChange]) -> Result<Arc<str>, String> {
+    let template = Template::parse(template).map_err(|error| error.to_string())?;
+    let name = branch_name(&template, &BranchData::new(app, "", changes))
+        .map_err(|error| error.to_string())?;
+    Ok(name.text.into())
+}

@@ -1,0 +1,60 @@
+//! The steps of a pass, one module each, in the order of ARCHITECTURE.md's data flow.
+//!
+//! Every image is a [`Row`]. A step looks at the rows that have no outcome yet; what fails
+//! for one image becomes its outcome and stays there.
+
+pub mod batch;
+pub mod choose;
+pub mod inspect;
+pub mod observe;
+pub mod plan;
+pub mod read;
+pub mod scan;
+pub mod write;
+
+use aiu_api::plan::TrackedImage;
+use aiu_core::decide::{Current, Decision};
+use aiu_core::edit::Keys;
+use aiu_core::outcome::{Failure, Outcome, Stage};
+use aiu_core::report::Finding;
+
+/// One image on its way through the pass.
+#[derive(Debug)]
+pub struct Row {
+    /// What is wanted.
+    pub image: TrackedImage,
+    /// What it is at.
+    pub current: Option<Current>,
+    /// The keys under which its target holds it; known once the target's shape is.
+    pub keys: Option<Keys>,
+    /// What was decided.
+    pub decision: Option<Decision>,
+    /// What a person should know about the decision.
+    pub findings: Vec<Finding>,
+    /// What came of it; `None` while it is still on its way.
+    pub outcome: Option<Outcome>,
+}
+
+impl Row {
+    /// A row at its start.
+    pub fn new(image: TrackedImage) -> Self {
+        Self {
+            image,
+            current: None,
+            keys: None,
+            decision: None,
+            findings: Vec::new(),
+            outcome: None,
+        }
+    }
+
+    /// Ends this row with a failure.
+    pub fn fail(&mut self, stage: Stage, reason: &'static str, message: String) {
+        self.outcome = Some(Outcome::Failed(Failure { stage, reason, message }));
+    }
+
+    /// Whether the row is still on its way.
+    pub fn is_open(&self) -> bool {
+        self.outcome.is_none()
+    }
+}

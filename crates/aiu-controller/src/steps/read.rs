@@ -1,0 +1,106 @@
+//! The texts of the files that a plan writes to, at the tips of their branches.
+//!
+//! One question per remote and pass, whatever the number of Applications (`aiu-git`).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use aiu_api::plan::{GitTarget, Target, TargetFile, WorkPlan};
+use aiu_core::batch::{BranchKey, FilePath};
+use aiu_core::edit::FileKind;
+use aiu_git::{BranchTexts, FileText, GitError, Wanted};
+
+use crate::cycle::World;
+use crate::unlock::Access;
+
+/// What every branch of the plan says, or why it says nothing.
+pub type Texts = HashMap<BranchKey, Result<BranchTexts, Arc<GitError>>>;
+
+/// Reads all files that the plan writes to.
+pub async fn texts(plan: &WorkPlan, access: &Access, world: &World) -> Texts {
+    let mut wanted: BTreeMap<BranchKey, BTreeSet<(FilePath, FileKind)>> = BTreeMap::new();
+    for image in plan.images.iter().filter(|image| access.refused(&image.key).is_none()) {
+        if let Target::File(target) = &image.target {
+            wanted.entry(read_key(target)).or_default().extend(files(&target.file));
+        }
+    }
+    let wanted = wanted.into_iter().map(|(key, files)| Wanted {
+        key,
+        access: access.git(),
+        files: files.into_iter().collect(),
+    });
+    let read = world.mirrors.read(wanted.collect()).await;
+    read.into_iter().map(|branch| (branch.key, branch.texts)).collect()
+}
+
+/// The branch that is read for a target. A head whose name depends on the decision is not
+/// known yet; its current value is the base's.
+pub fn read_key(target: &GitTarget) -> BranchKey {
+    let mut key = target.branch.clone();
+    key.head = key.head.filter(|head| !head.contains("{{"));
+    key
+}
+
+/// The chart file that makes a folder a Helm source.
+const CHART: &str = "Chart.yaml";
+
+fn files(file: &TargetFile) -> Vec<(FilePath, FileKind)> {
+    match file {
+        TargetFile::Known(path, kind) => vec![(path.clone(), *kind)],
+        TargetFile::ByFolder { file, folder } => {
+            let mut files = vec![
+                (file.clone(), FileKind::KustomizeOverride),
+                (folder.clone(), FileKind::Kustomization),
+            ];
+            files.extend(chart(folder).map(|chart| (chart, FileKind::HelmValues)));
+            files
+        }
+    }
+}
+
+fn chart(folder: &FilePath) -> Option<FilePath> {
+    FilePath::join(folder.as_str(), CHART).ok()
+}
+
+/// The file that a target means, and its shape, now that the folder's content is known: as
+/// Argo CD finds it out, a chart makes a Helm source and a kustomization a Kustomize one.
+pub fn resolved_file(
+    file: &TargetFile,
+    branch: &BranchTexts,
+) -> Result<(FilePath, FileKind), String> {
+    let (file, folder) = match file {
+        TargetFile::Known(path, kind) => return Ok((path.clone(), *kind)),
+        TargetFile::ByFolder { file, folder } => (file, folder),
+    };
+    let exists = |path: &FilePath, kind| {
+        branch.file(path, kind).is_some_and(|found| found != FileText::Missing)
+    };
+    if chart(folder).is_some_and(|chart| exists(&chart, FileKind::HelmValues)) {
+        Ok((file.clone(), FileKind::HelmOverride))
+    } else if exists(folder, FileKind::Kustomization) {
+        Ok((file.clone(), FileKind::KustomizeOverride))
+    } else {
+        Err(format!(
+            "the folder '{folder}' on branch '{}' holds neither a chart nor a kustomization; correct spec.source.path, or name a write-back-target",
+            branch.branch
+        ))
+    }
+}
+
+/// What cannot be read, as the report tells it: reason and sentence.
+pub type Unreadable = (&'static str, String);
+
+/// The text of a target; `None` if there is no such file.
+pub fn text(
+    branch: &BranchTexts,
+    path: &FilePath,
+    kind: FileKind,
+) -> Result<Option<(FilePath, Arc<str>)>, Unreadable> {
+    match branch.file(path, kind) {
+        Some(FileText::Text { path, text }) => Ok(Some((path, text))),
+        Some(FileText::Unreadable { path, problem }) => {
+            Err((problem.reason(), format!("{path}: {problem}")))
+        }
+        Some(FileText::Missing) | None => Ok(None),
+    }
+}

@@ -1,0 +1,200 @@
+//! Which tags take part at all: `allowTags` and `ignoreTags` (spec 10 §5.3).
+//!
+//! A broken expression allows nothing and a broken pattern ignores nothing, as in the
+//! original; both are kept, so that findings can name them (spec 10 F17).
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Reason;
+use crate::glob::{Glob, InvalidGlob};
+use crate::image::Tag;
+use crate::regexp::GoRegexp;
+use crate::report::{Finding, Severity};
+
+/// The tags that are allowed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AllowTags {
+    /// Nothing written, or `any`.
+    Any,
+    /// `regexp:EXPR`: those in which the expression matches anywhere.
+    Matching(GoRegexp),
+    /// Something else: none.
+    Broken(AllowFault),
+}
+
+/// Why a value of `allowTags` allows nothing. Prints as the original's warning (spec 21 §7.1).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AllowFault {
+    /// The whole value: neither `any` nor a word and a colon.
+    Syntax(Arc<str>),
+    /// The word before the colon is not `regexp`.
+    Function {
+        /// That word.
+        word: Arc<str>,
+        /// What stands behind the colon.
+        argument: Arc<str>,
+    },
+    /// What stands behind `regexp:` does not compile.
+    Expression(Arc<str>),
+}
+
+/// One item of `ignoreTags`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum IgnorePattern {
+    /// Ignores the tags it covers.
+    Covering(Glob),
+    /// The text of a malformed pattern, which covers nothing.
+    Broken(Arc<str>),
+}
+
+/// What a tag must pass before any strategy sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TagFilter {
+    /// The tags that are allowed.
+    pub allow: AllowTags,
+    /// Those among them that are left out all the same.
+    pub ignore: Vec<IgnorePattern>,
+}
+
+impl AllowTags {
+    /// Reads a value of `allowTags`, trimmed (spec 10 F22); absent or empty allows all.
+    pub fn new(value: Option<&str>) -> Self {
+        let value = value.unwrap_or_default().trim();
+        if value.is_empty() || value.eq_ignore_ascii_case("any") {
+            return Self::Any;
+        }
+        let Some((word, argument)) = value.split_once(':') else {
+            return Self::Broken(AllowFault::Syntax(value.into()));
+        };
+        if !word.eq_ignore_ascii_case("regexp") {
+            let (word, argument) = (word.into(), argument.into());
+            return Self::Broken(AllowFault::Function { word, argument });
+        }
+        GoRegexp::new(argument).map_or_else(
+            |_| Self::Broken(AllowFault::Expression(argument.into())),
+            AllowTags::Matching,
+        )
+    }
+
+    /// Whether a tag of this text is allowed.
+    pub fn allows(&self, tag: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Matching(expression) => expression.is_match(tag),
+            Self::Broken(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for AllowFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(value) => write!(f, "Invalid match option syntax '{value}', ignoring"),
+            Self::Function { word, .. } => write!(f, "Unknown match function: {word}"),
+            Self::Expression(text) => write!(f, "Could not compile regexp '{text}'"),
+        }
+    }
+}
+
+impl AllowFault {
+    /// The expression that was probably meant, where there is one.
+    fn corrected(&self) -> Option<GoRegexp> {
+        match self {
+            Self::Syntax(text) | Self::Function { argument: text, .. } => GoRegexp::new(text).ok(),
+            Self::Expression(_) => None,
+        }
+    }
+
+    /// What to write instead.
+    fn fix<'a>(&self, listed: impl Iterator<Item = &'a Tag> + Clone) -> String {
+        if let Some(expression) = self.corrected() {
+            let all = listed.clone().count();
+            let admitted = listed.filter(|tag| expression.is_match(tag.as_str())).count();
+            let expression = expression.as_str();
+            return format!(
+                "allowTags: 'regexp:{expression}' (admits {admitted} of {all} listed tags)"
+            );
+        }
+        let text = match self {
+            Self::Syntax(text) | Self::Expression(text) | Self::Function { argument: text, .. } => {
+                text
+            }
+        };
+        let cause = GoRegexp::new(text).err().map(|error| format!(": {error}"));
+        format!(
+            "write 'any', or 'regexp:' and an expression that compiles{}",
+            cause.unwrap_or_default()
+        )
+    }
+}
+
+impl IgnorePattern {
+    /// Reads one item of `ignoreTags`, untrimmed (FLT-031).
+    pub fn new(pattern: &str) -> Self {
+        Glob::new(pattern).map_or_else(|_| Self::Broken(pattern.into()), Self::Covering)
+    }
+
+    /// Whether a tag of this text is left out.
+    pub fn ignores(&self, tag: &str) -> bool {
+        matches!(self, Self::Covering(glob) if glob.matches(tag))
+    }
+
+    /// The pattern as written.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Covering(glob) => glob.as_str(),
+            Self::Broken(text) => text,
+        }
+    }
+
+    /// What is wrong with a broken pattern.
+    pub fn fault(&self) -> Option<InvalidGlob> {
+        match self {
+            Self::Covering(_) => None,
+            Self::Broken(text) => Glob::new(text).err(),
+        }
+    }
+}
+
+impl TagFilter {
+    /// Reads the values of `allowTags` and `ignoreTags`. Nothing is refused here.
+    pub fn new<'a>(allow: Option<&str>, ignore: impl IntoIterator<Item = &'a str>) -> Self {
+        let ignore = ignore.into_iter().map(IgnorePattern::new).collect();
+        Self { allow: AllowTags::new(allow), ignore }
+    }
+
+    /// Whether `tag` passes, and if not, what stopped it.
+    pub fn judge(&self, tag: &Tag) -> Result<(), Reason> {
+        let tag = tag.as_str();
+        if !self.allow.allows(tag) {
+            Err(Reason::NotAllowed)
+        } else if self.ignore.iter().any(|pattern| pattern.ignores(tag)) {
+            Err(Reason::Ignored)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// What is broken in the filter, loudest first, and what to write instead. The listed tags
+    /// show what a correction would come to.
+    pub fn findings<'a>(&self, listed: impl Iterator<Item = &'a Tag> + Clone) -> Vec<Finding> {
+        let allow = match &self.allow {
+            AllowTags::Broken(fault) => Some(Finding {
+                severity: Severity::Error,
+                reason: "AllowTagsSyntax",
+                found: format!("{fault}: no tag is allowed"),
+                fix: fault.fix(listed),
+            }),
+            AllowTags::Any | AllowTags::Matching(_) => None,
+        };
+        let broken_patterns = self.ignore.iter().filter_map(IgnorePattern::fault);
+        let ignore = broken_patterns.map(|fault| Finding {
+            severity: Severity::Warning,
+            reason: "IgnoreTagsSyntax",
+            found: format!("in ignoreTags, {fault}: it ignores nothing"),
+            fix: "correct the pattern: '*' and '?' are wildcards, '[a-c]' is a set".to_owned(),
+        });
+        allow.into_iter().chain(ignore).collect()
+    }
+}

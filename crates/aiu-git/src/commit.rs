@@ -1,0 +1,179 @@
+//! Commits, made by one `fast-import` stream on top of a tip: no work tree, no index, and no
+//! content of any other file is needed.
+//!
+//! Equal inputs, the date included, give equal commits. Who signs commits re-makes them over
+//! the trees that the stream made; that has its place between the stream and the push.
+
+use std::fmt::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::command::{Call, CallError, Git, Step};
+use crate::mirror::Store;
+use crate::mirror::ref_of;
+use crate::object::ObjectId;
+use crate::stack::ChangedFile;
+use crate::tree::Mode;
+
+/// A name and a mail address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    name: String,
+    email: String,
+}
+
+impl Identity {
+    /// An identity, if both parts are given (spec 30 §5.2). Characters that git keeps out of
+    /// identities are dropped.
+    pub fn new(name: &str, email: &str) -> Option<Self> {
+        let plain = |text: &str| {
+            let text: String =
+                text.chars().filter(|c| !c.is_control() && !"<>".contains(*c)).collect();
+            text.trim().to_owned()
+        };
+        let (name, email) = (plain(name), plain(email));
+        (!name.is_empty() && !email.is_empty()).then_some(Self { name, email })
+    }
+}
+
+impl Default for Identity {
+    /// The one of spec 30 §5.2.
+    fn default() -> Self {
+        Self { name: "argocd-image-updater".to_owned(), email: "noreply@argoproj.io".to_owned() }
+    }
+}
+
+impl std::fmt::Display for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} <{}>", self.name, self.email)
+    }
+}
+
+/// Who makes a commit, and when.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// On whose behalf.
+    pub author: Identity,
+    /// Who does it.
+    pub committer: Identity,
+    /// When; given from outside, so that it can be the same again.
+    pub date: SystemTime,
+    /// Whether the committer signs off (`--git-commit-sign-off`).
+    pub sign_off: bool,
+}
+
+/// A commit to be made.
+pub(crate) struct NewCommit<'a> {
+    pub(crate) signature: &'a Signature,
+    pub(crate) message: String,
+    pub(crate) files: &'a [(Mode, ChangedFile)],
+}
+
+/// Makes the commits, each on the one before, the first on `tip`; gives their ids.
+pub(crate) async fn commit(
+    git: &Git,
+    store: &Store,
+    branch: &str,
+    tip: &ObjectId,
+    commits: &[NewCommit<'_>],
+) -> Result<Vec<ObjectId>, CallError> {
+    let args = ["--quiet", "--force", "--done", "--date-format=raw"];
+    let input = stream(&ref_of(branch), tip, commits);
+    let call = Call::new(Step::Commit, &args).within(store.folder()).input(input);
+    let output = git.output(call).await?;
+    let ids: Vec<ObjectId> =
+        String::from_utf8_lossy(&output).lines().filter_map(ObjectId::parse).collect();
+    if ids.len() == commits.len() {
+        Ok(ids)
+    } else {
+        let words = format!("{} commits were made of {}", ids.len(), commits.len());
+        Err(CallError::Failed { words })
+    }
+}
+
+/// The stream; after each commit it asks for its id.
+fn stream(reference: &str, tip: &ObjectId, commits: &[NewCommit<'_>]) -> String {
+    let mut out = String::from("feature done\n");
+    let mut parent = tip.to_string();
+    for (commit, mark) in commits.iter().zip(1..) {
+        let NewCommit { signature, message, files } = commit;
+        let date = signature.date.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let _ = write!(
+            out,
+            "commit {reference}\nmark :{mark}\nauthor {} {date} +0000\ncommitter {} {date} +0000\n",
+            signature.author, signature.committer
+        );
+        data(&mut out, &finished(message, signature));
+        let _ = writeln!(out, "from {parent}");
+        for (mode, file) in *files {
+            let _ = writeln!(out, "M {} inline {}", mode.as_str(), quoted(file.path.as_str()));
+            data(&mut out, &file.after);
+        }
+        let _ = write!(out, "\nget-mark :{mark}\n");
+        parent = format!(":{mark}");
+    }
+    out.push_str("done\n");
+    out
+}
+
+fn data(out: &mut String, text: &str) {
+    let _ = write!(out, "data {}\n{text}\n", text.len());
+}
+
+/// A path as `fast-import` reads it back; it holds no line break.
+fn quoted(path: &str) -> String {
+    format!("\"{}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// The message as `git commit -F` would store it, signed off if that is wanted; for an empty
+/// one the original's text (spec 30 §5.3).
+fn finished(message: &str, signature: &Signature) -> String {
+    let mut message = tidy(message);
+    if message.is_empty() {
+        message.push_str("Update parameters\n");
+    }
+    if signature.sign_off {
+        let line = format!("Signed-off-by: {}", signature.committer);
+        match last_paragraph_of_trailers(&message) {
+            Some(trailers) if trailers.lines().any(|trailer| trailer == line) => return message,
+            Some(_) => {}
+            None => message.push('\n'),
+        }
+        message.push_str(&line);
+        message.push('\n');
+    }
+    message
+}
+
+/// No blanks at the ends of lines, no empty lines at the ends, one between paragraphs, and a
+/// line feed after the last line; what git calls the clean-up mode "whitespace".
+fn tidy(message: &str) -> String {
+    let mut out = String::with_capacity(message.len() + 1);
+    let mut gap = false;
+    for line in message.lines().map(str::trim_end) {
+        if line.is_empty() {
+            gap = !out.is_empty();
+            continue;
+        }
+        if std::mem::take(&mut gap) {
+            out.push('\n');
+        }
+        out.push_str(&line.replace('\0', ""));
+        out.push('\n');
+    }
+    out
+}
+
+/// The last paragraph, if it is not the subject and all its lines read `Token: value`.
+fn last_paragraph_of_trailers(message: &str) -> Option<&str> {
+    let (_, last) = message.trim_end().rsplit_once("\n\n")?;
+    let token = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    };
+    last.lines()
+        .all(|line| line.split_once(": ").is_some_and(|(name, _)| token(name)))
+        .then_some(last)
+}
+
+#[cfg(test)]
+#[path = "commit/tests.rs"]
+mod tests;

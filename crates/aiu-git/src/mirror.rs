@@ -1,0 +1,258 @@
+//! Warm mirrors: one bare partial clone per remote and credentials, and the texts of files at
+//! the tips of its branches.
+//!
+//! A pass asks every remote once for its branches, fetches tips only if they moved, and fetches
+//! the contents of all wanted files that were not seen before in one go. Committing and pushing
+//! is the writer's work; it stands on the [`Ground`] that is laid here.
+
+mod ask;
+mod store;
+mod turn;
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use aiu_core::batch::{BranchKey, FilePath};
+use aiu_core::edit::FileKind;
+use futures::future::join_all;
+use parking_lot::Mutex;
+use secrecy::ExposeSecret;
+use sha2::{Digest, Sha256};
+
+use crate::command::Git;
+use crate::counts::GitCounts;
+use crate::credentials::{AccessId, GitAccess};
+use crate::error::GitError;
+use crate::listing::Resolved;
+use crate::object::ObjectId;
+use crate::redact::shown_url;
+use crate::remote::{RemoteId, RemoteUrl};
+use crate::settings::GitSettings;
+use crate::snapshot::{File, Snapshot, pick};
+use crate::tree::{FileProblem, candidates};
+
+pub(crate) use store::Store;
+use turn::Turn;
+pub(crate) use turn::ref_of;
+
+/// Files of one branch that somebody wants to read.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The branch: its head if that exists, else its base (spec 30 §2.3).
+    pub key: BranchKey,
+    /// With whose rights.
+    pub access: GitAccess,
+    /// The files; for a kustomization its folder.
+    pub files: Vec<(FilePath, FileKind)>,
+}
+
+/// What became of one [`Wanted`].
+#[derive(Clone, Debug)]
+pub struct BranchRead {
+    /// The branch that was asked for.
+    pub key: BranchKey,
+    /// Its texts, or why there are none. Branches of one remote share an error.
+    pub texts: Result<BranchTexts, Arc<GitError>>,
+}
+
+/// Texts of files at the tip of a branch.
+#[derive(Clone, Debug)]
+pub struct BranchTexts {
+    /// The branch that was read.
+    pub branch: Arc<str>,
+    /// Its tip.
+    pub commit: ObjectId,
+    snapshot: Arc<Snapshot>,
+}
+
+/// What a target says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileText {
+    /// There is no such file.
+    Missing,
+    /// The file and its text.
+    Text {
+        /// Of a kustomization, the file in the folder; else the path asked for.
+        path: FilePath,
+        /// All of it.
+        text: Arc<str>,
+    },
+    /// There is something that is not edited.
+    Unreadable {
+        /// Where.
+        path: FilePath,
+        /// Why.
+        problem: FileProblem,
+    },
+}
+
+impl BranchTexts {
+    /// What the target says; `None` if it was not among the wanted files.
+    pub fn file(&self, path: &FilePath, kind: FileKind) -> Option<FileText> {
+        let (path, file) = pick(path, kind, |candidate| self.snapshot.file(candidate))?;
+        Some(match file {
+            File::Missing => FileText::Missing,
+            File::Readable { text, .. } => FileText::Text { path, text: Arc::clone(text) },
+            File::Refused(problem) => FileText::Unreadable { path, problem: problem.clone() },
+        })
+    }
+}
+
+/// All mirrors of this process.
+pub struct Mirrors {
+    git: Arc<Git>,
+    settings: Arc<GitSettings>,
+    open: Mutex<HashMap<MirrorKey, Arc<Mirror>>>,
+    fingerprints: RandomState,
+}
+
+/// Who shares a mirror: equal remote and equal rights.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct MirrorKey {
+    remote: RemoteId,
+    access: AccessId,
+    /// Tells passwords inside URLs apart, in this process only.
+    login: Option<u64>,
+}
+
+impl Mirrors {
+    /// No mirror is opened before it is needed.
+    pub fn new(settings: GitSettings) -> Self {
+        let git = Arc::new(Git::new(&settings));
+        Self {
+            git,
+            settings: Arc::new(settings),
+            open: Mutex::default(),
+            fingerprints: RandomState::new(),
+        }
+    }
+
+    /// How often git was run so far.
+    pub fn counts(&self) -> GitCounts {
+        self.git.counters.now()
+    }
+
+    pub(crate) fn settings(&self) -> &GitSettings {
+        &self.settings
+    }
+
+    /// Reads the wanted files as the remotes have them now; answers in the order of the
+    /// questions. Remotes are read at the same time.
+    pub async fn read(&self, wanted: Vec<Wanted>) -> Vec<BranchRead> {
+        let mut results: Vec<Option<BranchRead>> = vec![None; wanted.len()];
+        let mut groups: HashMap<MirrorKey, (Arc<Mirror>, Vec<(usize, Want)>)> = HashMap::new();
+        for (at, Wanted { key, access, files }) in wanted.into_iter().enumerate() {
+            match self.mirror(&key.remote, &access) {
+                Err(error) => results[at] = Some(BranchRead { key, texts: Err(Arc::new(error)) }),
+                Ok((mirror_key, mirror)) => {
+                    let group = groups.entry(mirror_key).or_insert_with(|| (mirror, Vec::new()));
+                    group
+                        .1
+                        .push((at, Want::new(key, files.iter().map(|(path, kind)| (path, *kind)))));
+                }
+            }
+        }
+        let reading = groups.into_values().map(async |(mirror, wants)| mirror.read(wants).await);
+        for (at, read) in join_all(reading).await.into_iter().flatten() {
+            results[at] = Some(read);
+        }
+        results.into_iter().map(|read| read.expect("every question belongs to one group")).collect()
+    }
+
+    /// The mirror for a remote, as seen with these rights.
+    pub(crate) fn mirror(
+        &self,
+        url: &str,
+        access: &GitAccess,
+    ) -> Result<(MirrorKey, Arc<Mirror>), GitError> {
+        let remote = RemoteUrl::parse(url, self.settings.local_remotes)
+            .map_err(|cause| GitError::Remote { url: shown_url(url), cause })?;
+        let login = remote
+            .login()
+            .map(|(user, password)| self.fingerprints.hash_one((user, password.expose_secret())));
+        let key = MirrorKey { remote: remote.id().clone(), access: access.id(), login };
+        let mut open = self.open.lock();
+        let mirror = open.entry(key.clone()).or_insert_with(|| {
+            let (git, settings) = (Arc::clone(&self.git), Arc::clone(&self.settings));
+            let folder = folder_name(&key);
+            let turn = tokio::sync::Mutex::new(Turn::default());
+            Arc::new(Mirror { remote, access: access.clone(), folder, git, settings, turn })
+        });
+        Ok((key, Arc::clone(mirror)))
+    }
+}
+
+/// A name for the folder of a mirror: the repository's, for people, and a hash.
+fn folder_name(key: &MirrorKey) -> String {
+    let name = key.remote.as_str().rsplit('/').next().unwrap_or_default();
+    let plain = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let plain: String = plain.take(40).collect();
+    let hash = Sha256::digest(format!("{}\n{}", key.remote.as_str(), key.access));
+    let (start, _) = hash.split_first_chunk().expect("the hash has 32 bytes");
+    format!("{plain}-{:016x}", u64::from_be_bytes(*start))
+}
+
+/// One remote, as seen with certain rights.
+pub(crate) struct Mirror {
+    pub(crate) remote: RemoteUrl,
+    pub(crate) access: GitAccess,
+    folder: String,
+    pub(crate) git: Arc<Git>,
+    settings: Arc<GitSettings>,
+    /// git allows one fetch at a time in a repository (`shallow.lock`): who fetches or reads
+    /// holds the turn meanwhile. Commits and pushes need none.
+    turn: tokio::sync::Mutex<Turn>,
+}
+
+/// A branch and the paths in it that somebody needs to know.
+#[derive(Clone, Debug)]
+pub(crate) struct Want {
+    pub(crate) key: BranchKey,
+    paths: BTreeSet<FilePath>,
+}
+
+impl Want {
+    pub(crate) fn new<'a>(
+        key: BranchKey,
+        files: impl IntoIterator<Item = (&'a FilePath, FileKind)>,
+    ) -> Self {
+        let paths = files.into_iter().flat_map(|(path, kind)| candidates(path, kind)).collect();
+        Self { key, paths }
+    }
+}
+
+/// What commits are built on: a tip, what the wanted files say there, and the repository that
+/// holds it, for as long as this value lives.
+#[derive(Clone)]
+pub(crate) struct Ground {
+    pub(crate) branch: Resolved,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) store: Arc<Store>,
+}
+
+/// How old the knowledge of a remote may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Age {
+    /// The remote is asked.
+    Now,
+    /// What this process knows, if anything.
+    Known,
+}
+
+impl Mirror {
+    /// Reads the files of one pass.
+    async fn read(&self, wants: Vec<(usize, Want)>) -> Vec<(usize, BranchRead)> {
+        let (places, wants): (Vec<usize>, Vec<Want>) = wants.into_iter().unzip();
+        let grounds = self.ground(&wants, Age::Now).await;
+        let reads = wants.into_iter().zip(grounds).map(|(want, ground)| BranchRead {
+            key: want.key,
+            texts: ground.map(|Ground { branch, snapshot, .. }| BranchTexts {
+                branch: branch.read,
+                commit: branch.tip,
+                snapshot,
+            }),
+        });
+        places.into_iter().zip(reads).collect()
+    }
+}

@@ -1,0 +1,213 @@
+//! The worker of one branch.
+
+use std::sync::Arc;
+
+use aiu_core::batch::{AppName, BranchKey, CommitPlan};
+
+use super::{CommitWritten, LaneKey, Pending, Shared, WriteOrder, Written, all_failed};
+use crate::answer::{self, Trouble};
+use crate::command::Step;
+use crate::commit::{NewCommit, commit};
+use crate::error::{GitError, WriteError};
+use crate::mirror::{Age, Ground, Mirror, Want};
+use crate::object::ObjectId;
+use crate::push::{NotPushed, push};
+use crate::stack::{Draft, stack};
+
+/// How often a batch is pushed while others are faster (spec 30 F3).
+const ATTEMPTS: u32 = 5;
+
+pub(super) struct Worker {
+    pub(super) shared: Arc<Shared>,
+    pub(super) lane: LaneKey,
+    pub(super) mirror: Arc<Mirror>,
+    pub(super) key: BranchKey,
+}
+
+/// One plan of a batch, and how its commit is to be made.
+struct Item<'a> {
+    plan: &'a CommitPlan,
+    order: &'a WriteOrder,
+}
+
+/// What came of a plan before the push.
+enum Standing {
+    Drafted(Draft),
+    AlreadySo,
+    Failed(Arc<WriteError>),
+}
+
+impl Worker {
+    /// Works until nobody waits any more.
+    pub(super) async fn run(self) {
+        let _given_up = GiveUp(&self);
+        while let Some(batch) = self.next() {
+            self.serve(batch).await;
+        }
+    }
+
+    /// All that waits now; the lane ends when there is nothing.
+    fn next(&self) -> Option<Vec<Pending>> {
+        let mut lanes = self.shared.lanes.lock();
+        let waiting = lanes.get_mut(&self.lane).map(std::mem::take).unwrap_or_default();
+        if waiting.is_empty() {
+            lanes.remove(&self.lane);
+            return None;
+        }
+        Some(waiting)
+    }
+
+    /// Writes a batch and answers everybody in it.
+    async fn serve(&self, batch: Vec<Pending>) {
+        let mut items: Vec<Item<'_>> = Vec::new();
+        for Pending { plans, order, .. } in &batch {
+            items.extend(plans.iter().map(|plan| Item { plan, order }));
+        }
+        // Commits are ordered by Application, whoever asked first.
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by_key(|at| &items[*at].plan.application);
+        let sorted: Vec<&Item<'_>> = order.iter().map(|at| &items[*at]).collect();
+        let written = match self.write(&sorted).await {
+            Ok(written) => written,
+            Err(error) => all_failed(&applications(&sorted), &error),
+        };
+        let mut answers: Vec<Option<CommitWritten>> = vec![None; items.len()];
+        for (at, written) in order.into_iter().zip(written) {
+            answers[at] = Some(written);
+        }
+        let mut answers = answers.into_iter().flatten();
+        for Pending { plans, done, .. } in batch {
+            // Nobody may be there any more to hear it.
+            let _ = done.send(answers.by_ref().take(plans.len()).collect());
+        }
+    }
+
+    /// Writes the plans, starting over when others were faster.
+    async fn write(&self, items: &[&Item<'_>]) -> Result<Vec<CommitWritten>, Arc<GitError>> {
+        let _slot = self.shared.pushes.acquire().await.expect("the semaphore is never closed");
+        let edits = items.iter().flat_map(|item| &item.plan.edits);
+        let want = Want::new(self.key.clone(), edits.map(|edit| (&edit.path, edit.kind)));
+        let mut age = Age::Known;
+        let mut lost = String::new();
+        for attempt in 1..=ATTEMPTS {
+            let grounds = self.mirror.ground(std::slice::from_ref(&want), age).await;
+            let ground = grounds.into_iter().next().expect("one answer per question")?;
+            match self.attempt(&ground, items).await {
+                Ok(written) => return Ok(written),
+                Err(NotPushed::Lost { words }) => {
+                    (age, lost) = (Age::Now, words);
+                    self.pause(attempt).await?;
+                }
+                Err(NotPushed::Trouble(Trouble::Damaged { step, words })) => {
+                    if !self.mirror.condemn(&ground.store, &words).await || attempt > 1 {
+                        let trouble = Trouble::Damaged { step, words };
+                        return Err(Arc::new(trouble.into_error(&self.mirror.remote)));
+                    }
+                }
+                Err(NotPushed::Trouble(trouble)) => {
+                    return Err(Arc::new(trouble.into_error(&self.mirror.remote)));
+                }
+            }
+        }
+        let branch = Arc::clone(&self.lane.pushed);
+        Err(Arc::new(GitError::LostRaces { branch, attempts: ATTEMPTS, words: lost }))
+    }
+
+    /// Edits, commits and pushes on one ground.
+    async fn attempt(
+        &self,
+        ground: &Ground,
+        items: &[&Item<'_>],
+    ) -> Result<Vec<CommitWritten>, NotPushed> {
+        let plans = items.iter().map(|item| item.plan);
+        let drafts = stack(&ground.snapshot, plans);
+        let standings: Vec<Standing> = drafts.into_iter().map(standing).collect();
+        let commits: Vec<NewCommit<'_>> =
+            items.iter().zip(&standings).filter_map(new_commit).collect();
+        let ids =
+            if commits.is_empty() { Vec::new() } else { self.commit(ground, &commits).await? };
+        if let Some(last) = ids.last()
+            && !self.lane.dry_run
+        {
+            if self.shared.stop.is_cancelled() {
+                return Err(NotPushed::Trouble(Trouble::Git(GitError::Stopped)));
+            }
+            push(&self.mirror, ground, last).await?;
+            self.mirror.pushed(&ground.store, &ground.branch.pushed, last).await;
+        }
+        Ok(results(items, standings, ids))
+    }
+
+    async fn commit(
+        &self,
+        ground: &Ground,
+        commits: &[NewCommit<'_>],
+    ) -> Result<Vec<ObjectId>, NotPushed> {
+        let (git, branch) = (&self.mirror.git, &ground.branch);
+        let made = commit(git, &ground.store, &branch.pushed, &branch.tip, commits).await;
+        made.map_err(|error| {
+            NotPushed::Trouble(answer::local(&self.mirror.remote, Step::Commit, error))
+        })
+    }
+
+    async fn pause(&self, attempt: u32) -> Result<(), Arc<GitError>> {
+        if attempt == ATTEMPTS {
+            return Ok(());
+        }
+        tokio::select! {
+            () = tokio::time::sleep(self.shared.pause(attempt)) => Ok(()),
+            () = self.shared.stop.cancelled() => Err(Arc::new(GitError::Stopped)),
+        }
+    }
+}
+
+fn standing(draft: Result<Option<Draft>, WriteError>) -> Standing {
+    match draft {
+        Ok(Some(draft)) => Standing::Drafted(draft),
+        Ok(None) => Standing::AlreadySo,
+        Err(error) => Standing::Failed(Arc::new(error)),
+    }
+}
+
+fn new_commit<'a>((item, standing): (&&'a Item<'_>, &'a Standing)) -> Option<NewCommit<'a>> {
+    let Standing::Drafted(Draft { files, changes }) = standing else { return None };
+    let message = (item.order.message)(item.plan, changes);
+    Some(NewCommit { signature: &item.order.signature, message, files })
+}
+
+/// Hands the commits' ids to their plans.
+fn results(
+    items: &[&Item<'_>],
+    standings: Vec<Standing>,
+    ids: Vec<ObjectId>,
+) -> Vec<CommitWritten> {
+    let mut ids = ids.into_iter();
+    let mut written = |standing| match standing {
+        Standing::AlreadySo => Written::AlreadySo,
+        Standing::Failed(error) => Written::Failed(error),
+        Standing::Drafted(Draft { files, changes }) => {
+            let commit = ids.next().expect("one id was given for every draft");
+            let files = files.into_iter().map(|(_, file)| file).collect();
+            Written::Changed { commit, files, changes }
+        }
+    };
+    let applications = items.iter().map(|item| item.plan.application.clone());
+    let pairs = applications.zip(standings);
+    pairs.map(|(application, it)| CommitWritten { application, written: written(it) }).collect()
+}
+
+fn applications(items: &[&Item<'_>]) -> Vec<AppName> {
+    items.iter().map(|item| item.plan.application.clone()).collect()
+}
+
+/// Frees the lane if its worker ends before its queue is empty, so that the next who comes
+/// gets a new worker; those who wait hear that nothing was written.
+struct GiveUp<'a>(&'a Worker);
+
+impl Drop for GiveUp<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.shared.lanes.lock().remove(&self.0.lane);
+        }
+    }
+}

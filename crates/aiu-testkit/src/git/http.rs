@@ -1,0 +1,137 @@
+//! A repository over HTTP: git's own CGI program behind a small server.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::Response;
+use parking_lot::Mutex;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// Serves one repository on a port of this machine, until it is dropped.
+pub struct HttpGit {
+    port: u16,
+    served: Arc<Served>,
+    task: JoinHandle<()>,
+}
+
+struct Served {
+    repository: PathBuf,
+    backend: PathBuf,
+    /// The `Authorization` header that is let in; anybody if there is none.
+    login: Option<String>,
+    requests: Mutex<Vec<String>>,
+}
+
+impl HttpGit {
+    /// Serves `repository` to who sends `login` as `Authorization` header, or to anybody.
+    pub async fn serve(repository: &Path, login: Option<&str>) -> Self {
+        let exec_path = super::git(repository, &["--exec-path"], b"");
+        let exec_path = String::from_utf8(exec_path).expect("a path of this machine");
+        let served = Arc::new(Served {
+            repository: repository.to_owned(),
+            backend: Path::new(exec_path.trim()).join("git-http-backend"),
+            login: login.map(str::to_owned),
+            requests: Mutex::default(),
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let port = listener.local_addr().expect("it is bound").port();
+        let app = Router::new().fallback(answer).with_state(Arc::clone(&served));
+        let task = tokio::spawn(async move {
+            axum::serve(listener, app).await.expect("the server runs until it is dropped");
+        });
+        Self { port, served, task }
+    }
+
+    /// The address, with `login` (`user:password@`) before the host.
+    pub fn url(&self, login: &str) -> String {
+        format!("http://{login}127.0.0.1:{}/repository.git", self.port)
+    }
+
+    /// Method, path and query of all requests so far.
+    pub fn requests(&self) -> Vec<String> {
+        self.served.requests.lock().clone()
+    }
+}
+
+impl Drop for HttpGit {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn answer(
+    State(served): State<Arc<Served>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    served.requests.lock().push(format!("{method} {uri}"));
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    if served.login.is_some() && header("authorization") != served.login.as_deref() {
+        return Response::builder()
+            .status(StatusCode::UNAUTHORIZED)
+            .header("www-authenticate", "Basic realm=\"git\"")
+            .body(Body::empty())
+            .expect("a plain answer");
+    }
+    let mut command = tokio::process::Command::from(super::command(&served.backend));
+    command
+        .env("GIT_PROJECT_ROOT", served.repository.parent().expect("it is in a folder"))
+        .env("GIT_HTTP_EXPORT_ALL", "1")
+        .env("REQUEST_METHOD", method.as_str())
+        .env("PATH_INFO", uri.path())
+        .env("QUERY_STRING", uri.query().unwrap_or_default())
+        .env("REMOTE_ADDR", "127.0.0.1");
+    if served.login.is_some() {
+        command.env("REMOTE_USER", "tester");
+    }
+    for (name, variable) in [
+        ("content-type", "CONTENT_TYPE"),
+        ("content-encoding", "HTTP_CONTENT_ENCODING"),
+        ("git-protocol", "HTTP_GIT_PROTOCOL"),
+    ] {
+        command.env(variable, header(name).unwrap_or_default());
+    }
+    command.env("CONTENT_LENGTH", body.len().to_string());
+    respond(&run(command, &body).await)
+}
+
+async fn run(mut command: tokio::process::Command, body: &[u8]) -> Vec<u8> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("git comes with its HTTP backend");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let feeding = async {
+        // It may answer without reading all.
+        let _ = stdin.write_all(body).await;
+        drop(stdin);
+    };
+    let ((), output) = tokio::join!(feeding, child.wait_with_output());
+    output.expect("the backend can be waited for").stdout
+}
+
+/// A CGI answer as an HTTP one.
+fn respond(output: &[u8]) -> Response {
+    let end = output.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(output.len());
+    let head = String::from_utf8_lossy(&output[..end]);
+    let mut response = Response::builder();
+    for (name, value) in head.lines().filter_map(|line| line.split_once(": ")) {
+        response = match name {
+            "Status" => response.status(&value[..3]),
+            _ => response.header(name, value),
+        };
+    }
+    let body = output.get(end + 4..).unwrap_or_default().to_vec();
+    response.body(Body::from(body)).expect("the backend's headers are valid")
+}

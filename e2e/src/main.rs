@@ -1,0 +1,101 @@
+//! The built program against real peers: Debian's registry, git behind nginx, kubectl.
+//!
+//! A program and not a test, so that `cargo test` needs no peers. It installs the Debian packages
+//! that are missing, builds the program, starts the peers on loopback in a temporary folder, runs
+//! every case, and ends all that it started, whatever happens. Cases are in [`cases`], one file per
+//! subject; peers in [`peers`], one file per server.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is the interface")]
+
+mod cases;
+mod files;
+mod git;
+mod packages;
+mod peers;
+mod process;
+mod program;
+mod push;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use tokio::signal::unix::{SignalKind, signal};
+
+use cases::World;
+use peers::Peers;
+use program::Program;
+
+const HELP: &str = "\
+usage: cargo xtask e2e [OPTIONS]
+
+  --peers-only   start the peers and check them alone, without the program
+  --keep         leave the temporary folder in place, and say where it is";
+
+#[derive(Default)]
+struct Options {
+    peers_only: bool,
+    keep: bool,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let mut options = Options::default();
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--peers-only" => options.peers_only = true,
+            "--keep" => options.keep = true,
+            "--help" | "-h" => {
+                println!("{HELP}");
+                return Ok(());
+            }
+            _ => bail!("unknown option `{argument}`\n\n{HELP}"),
+        }
+    }
+    packages::install_missing()?;
+    let program = if options.peers_only { None } else { Some(Program::build()?) };
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    runtime.block_on(async {
+        tokio::select! {
+            outcome = run_cases(&options, program) => outcome,
+            outcome = interruption() => outcome,
+        }
+    })
+}
+
+/// Starts the peers and runs every case. Dropped half-way, it still ends what it started: each
+/// process is owned by a value inside this future.
+async fn run_cases(options: &Options, program: Option<Program>) -> Result<()> {
+    let mut folder = tempfile::Builder::new()
+        .prefix("aiu-e2e-")
+        .tempdir()
+        .context("cannot make a temporary folder")?;
+    if options.keep {
+        folder.disable_cleanup(true);
+        println!("working in {}", folder.path().display());
+    }
+    let peers = Peers::start(folder.path()).await?;
+    let world = World { folder: folder.path().to_owned(), peers, program };
+    let tally = cases::run_all(&world).await;
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    ensure!(tally.failed == 0, "{} case(s) failed, said above", tally.failed);
+    Ok(())
+}
+
+/// Ends with an error when the user or the system asks the program to stop.
+async fn interruption() -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("cannot wait for SIGTERM")?;
+    tokio::select! {
+        outcome = tokio::signal::ctrl_c() => outcome.context("cannot wait for SIGINT")?,
+        _ = terminate.recv() => {}
+    }
+    bail!("interrupted; the peers are stopped")
+}

@@ -1,0 +1,35 @@
+//! The servers that the cases talk to, all on loopback. One file per kind; each is the program
+//! that runs in production, with the least configuration that works.
+
+mod git_http;
+mod ports;
+mod registry;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use git_http::GitHttp;
+use ports::Ports;
+use registry::Registry;
+
+use crate::files::subfolder;
+
+/// How long a server may take to answer for the first time.
+const START: Duration = Duration::from_secs(20);
+
+/// Every peer, started. Dropping it ends them.
+pub(crate) struct Peers {
+    pub(crate) registry: Registry,
+    pub(crate) git: GitHttp,
+}
+
+impl Peers {
+    pub(crate) async fn start(folder: &Path) -> Result<Self> {
+        let mut ports = Ports::default();
+        let registry = Registry::start(&subfolder(folder, "registry")?, &mut ports).await?;
+        let git = GitHttp::start(&subfolder(folder, "git")?, &mut ports).await?;
+        Ok(Self { registry, git })
+    }
+}
