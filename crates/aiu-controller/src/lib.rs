@@ -8,4 +8,6 @@ pub mod crash;
 pub mod cycle;
 pub mod passes;
 pub mod phrases;
+pub mod report;
+pub mod steps;
 pub mod unlock;

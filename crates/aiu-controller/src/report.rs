@@ -36,6 +36,8 @@ pub struct ImageReport {
     pub current: Option<Current>,
     /// What was decided, with a reason for every tag; unknown if the pass did not get so far.
     pub decision: Option<Decision>,
+    /// What a person should know about the decision, causes before consequences.
+    pub findings: Vec<Finding>,
     /// What came of it.
     pub outcome: Outcome,
 }

@@ -31,6 +31,8 @@ use surroundings::Surroundings;
 const AT_ONCE: usize = 16;
 /// How much of standard error is kept, from its end.
 const LAST_WORDS: usize = 8 << 10;
+/// How much output is taken where all of it is kept; only a list of branches comes near.
+const ALL: usize = 64 << 20;
 /// How long standard error is read on after the end: a helper that lives on may hold it open.
 const AFTERWARDS: Duration = Duration::from_secs(1);
 
@@ -66,17 +68,41 @@ impl Step {
 
 /// One command to be run.
 pub(crate) struct Call<'a> {
-    pub(crate) step: Step,
+    step: Step,
+    repository: Option<&'a Path>,
+    remote: Option<(&'a RemoteUrl, &'a GitAccess)>,
+    settings: Vec<String>,
+    args: Vec<String>,
+    input: Vec<u8>,
+}
+
+impl<'a> Call<'a> {
+    /// A command with what stands after the sub-command. It stays on this machine.
+    pub(crate) fn new(step: Step, args: &[&str]) -> Self {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Self { step, repository: None, remote: None, settings: Vec::new(), args, input: Vec::new() }
+    }
+
     /// The bare repository it works in.
-    pub(crate) repository: Option<&'a Path>,
-    /// The remote it talks to, and as whom; `None` for commands that stay on this machine.
-    pub(crate) remote: Option<(&'a RemoteUrl, &'a GitAccess)>,
-    /// `key=value` settings for this command.
-    pub(crate) config: Vec<String>,
-    /// What stands after the sub-command.
-    pub(crate) args: Vec<String>,
-    /// Standard input.
-    pub(crate) input: Vec<u8>,
+    pub(crate) fn within(self, repository: &'a Path) -> Self {
+        Self { repository: Some(repository), ..self }
+    }
+
+    /// The remote it talks to, and as whom.
+    pub(crate) fn towards(self, remote: &'a RemoteUrl, access: &'a GitAccess) -> Self {
+        Self { remote: Some((remote, access)), ..self }
+    }
+
+    /// A `key=value` setting for this command alone.
+    pub(crate) fn setting(mut self, setting: impl Into<String>) -> Self {
+        self.settings.push(setting.into());
+        self
+    }
+
+    /// Its standard input.
+    pub(crate) fn input(self, input: impl Into<Vec<u8>>) -> Self {
+        Self { input: input.into(), ..self }
+    }
 }
 
 /// A command did not do its work.
@@ -116,9 +142,18 @@ impl Git {
 
     /// Runs a command and returns its output.
     pub(crate) async fn output(&self, call: Call<'_>) -> Result<Vec<u8>, CallError> {
-        let mut output = Vec::new();
-        self.run(call, &mut |bytes| output.extend_from_slice(bytes)).await?;
-        Ok(output)
+        let (mut output, mut whole) = (Vec::new(), true);
+        let mut keep = |bytes: &[u8]| {
+            whole &= output.len() + bytes.len() <= ALL;
+            if whole {
+                output.extend_from_slice(bytes);
+            }
+        };
+        self.run(call, &mut keep).await?;
+        if whole {
+            return Ok(output);
+        }
+        Err(CallError::System(io::Error::other("it has more to say than is listened to")))
     }
 
     /// Runs a command and hands its output on piece by piece, also when it fails in the end.
@@ -135,14 +170,12 @@ impl Git {
         let mut said = Vec::new();
         let attended = attend(&mut child, call.input, take, &mut said);
         let ended = timeout(self.deadline, attended).await;
-        let status = match ended {
-            Ok(status) => status.map_err(CallError::System)?,
-            Err(_) => {
-                group.end(&mut child, self.grace).await;
-                let words = last_words(&said, call.remote);
-                return Err(CallError::TimedOut { after: self.deadline, words });
-            }
+        let Ok(ended) = ended else {
+            group.end(&mut child, self.grace).await;
+            let words = last_words(&said, call.remote);
+            return Err(CallError::TimedOut { after: self.deadline, words });
         };
+        let status = ended.map_err(CallError::System)?;
         group.is_gone();
         if status.success() {
             return Ok(());
@@ -161,7 +194,7 @@ impl Git {
         for setting in surroundings::SETTINGS {
             command.args(["-c", setting]);
         }
-        for setting in &call.config {
+        for setting in &call.settings {
             command.args(["-c", setting]);
         }
         if let Some(repository) = call.repository {

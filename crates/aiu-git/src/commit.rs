@@ -9,9 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::command::{Call, CallError, Git, Step};
 use crate::mirror::Store;
-use crate::mirror::ref_of;
 use crate::object::ObjectId;
 use crate::stack::ChangedFile;
+use crate::tree::Mode;
 
 /// A name and a mail address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,22 +64,21 @@ pub struct Signature {
 pub(crate) struct NewCommit<'a> {
     pub(crate) signature: &'a Signature,
     pub(crate) message: String,
-    pub(crate) files: &'a [ChangedFile],
+    pub(crate) files: &'a [(Mode, ChangedFile)],
 }
 
-/// Makes the commits, each on the one before, the first on `tip`; gives their ids.
+/// Makes the commits, each on the one before, the first on `tip`, and lets `reference` name the
+/// last; gives their ids.
 pub(crate) async fn commit(
     git: &Git,
     store: &Store,
-    branch: &str,
+    reference: &str,
     tip: &ObjectId,
     commits: &[NewCommit<'_>],
 ) -> Result<Vec<ObjectId>, CallError> {
-    let args = ["--quiet", "--force", "--done", "--date-format=raw"].map(str::to_owned).to_vec();
-    let input = stream(&ref_of(branch), tip, commits).into_bytes();
-    let config = Vec::new();
-    let repository = Some(store.folder());
-    let call = Call { step: Step::Commit, repository, remote: None, config, args, input };
+    let args = ["--quiet", "--force", "--done", "--date-format=raw"];
+    let input = stream(reference, tip, commits);
+    let call = Call::new(Step::Commit, &args).within(store.folder()).input(input);
     let output = git.output(call).await?;
     let ids: Vec<ObjectId> =
         String::from_utf8_lossy(&output).lines().filter_map(ObjectId::parse).collect();
@@ -105,8 +104,8 @@ fn stream(reference: &str, tip: &ObjectId, commits: &[NewCommit<'_>]) -> String 
         );
         data(&mut out, &finished(message, signature));
         let _ = writeln!(out, "from {parent}");
-        for file in *files {
-            let _ = writeln!(out, "M {} inline {}", file.mode.as_str(), quoted(file.path.as_str()));
+        for (mode, file) in *files {
+            let _ = writeln!(out, "M {} inline {}", mode.as_str(), quoted(file.path.as_str()));
             data(&mut out, &file.after);
         }
         let _ = write!(out, "\nget-mark :{mark}\n");

@@ -7,6 +7,8 @@
 
 use std::fmt;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use secrecy::ExposeSecret;
 
 use crate::remote::RemoteUrl;
@@ -60,7 +62,7 @@ impl GitAccess {
             Self::Ambient => ambient(),
         };
         if let Some((user, password)) = remote.login() {
-            let pair = base64(format!("{user}:{}", password.expose_secret()).as_bytes());
+            let pair = STANDARD.encode(format!("{user}:{}", password.expose_secret()));
             equipment.environment.push((AUTH_HEADER, format!("Authorization: Basic {pair}")));
             equipment.options.push(format!("--config-env=http.extraHeader={AUTH_HEADER}"));
         }
@@ -82,37 +84,10 @@ fn ambient() -> Equipment {
     Equipment { users_configuration: true, environment, options: Vec::new() }
 }
 
-/// Standard base64 with padding.
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
-        let word = word << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            if place <= chunk.len() {
-                out.push(char::from(ALPHABET[(word >> (18 - 6 * place) & 63) as usize]));
-            } else {
-                out.push('=');
-            }
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{GitAccess, base64};
+    use super::GitAccess;
     use crate::remote::RemoteUrl;
-
-    #[test]
-    fn base64_pads_as_the_standard_says() {
-        for (text, expected) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
-        {
-            assert_eq!(base64(text.as_bytes()), expected, "given {text}");
-        }
-    }
 
     #[test]
     fn a_password_in_the_url_travels_in_the_environment_only() {

@@ -164,8 +164,7 @@ fn distance(a: &str, b: &str) -> usize {
 fn is_branch_name(name: &str) -> bool {
     let wrong = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
     let part_ok = |part: &str| {
-        let lock = part.len() >= 5 && part.ends_with(".lock");
-        !part.is_empty() && !part.starts_with('.') && !lock
+        !part.is_empty() && !part.starts_with('.') && part.strip_suffix(".lock").is_none()
     };
     name != "@"
         && name != "HEAD"

@@ -5,6 +5,7 @@
 //! the contents of all wanted files that were not seen before in one go. Committing and pushing
 //! is the writer's work; it stands on the [`Ground`] that is laid here.
 
+mod ask;
 mod store;
 mod turn;
 
@@ -25,6 +26,7 @@ use crate::credentials::{AccessId, GitAccess};
 use crate::error::GitError;
 use crate::listing::Resolved;
 use crate::object::ObjectId;
+use crate::redact::shown_url;
 use crate::remote::{RemoteId, RemoteUrl};
 use crate::settings::GitSettings;
 use crate::snapshot::{File, Snapshot, pick};
@@ -32,7 +34,7 @@ use crate::tree::{FileProblem, candidates};
 
 pub(crate) use store::Store;
 use turn::Turn;
-pub(crate) use turn::ref_of;
+pub(crate) use turn::{draft_ref, tip_ref};
 
 /// Files of one branch that somebody wants to read.
 #[derive(Clone, Debug)]
@@ -165,7 +167,7 @@ impl Mirrors {
         access: &GitAccess,
     ) -> Result<(MirrorKey, Arc<Mirror>), GitError> {
         let remote = RemoteUrl::parse(url, self.settings.local_remotes)
-            .map_err(|cause| GitError::Remote { url: crate::redact::redact(url, &[]), cause })?;
+            .map_err(|cause| GitError::Remote { url: shown_url(url), cause })?;
         let login = remote
             .login()
             .map(|(user, password)| self.fingerprints.hash_one((user, password.expose_secret())));
@@ -187,8 +189,8 @@ fn folder_name(key: &MirrorKey) -> String {
     let plain = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     let plain: String = plain.take(40).collect();
     let hash = Sha256::digest(format!("{}\n{}", key.remote.as_str(), key.access));
-    let hash: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("{plain}-{hash}")
+    let (start, _) = hash.split_first_chunk().expect("the hash has 32 bytes");
+    format!("{plain}-{:016x}", u64::from_be_bytes(*start))
 }
 
 /// One remote, as seen with certain rights.

@@ -129,11 +129,10 @@ mod tests {
     #[test]
     fn objects_come_out_whole_however_the_stream_is_cut() {
         let (a, b, c, d) = ("a".repeat(40), "b".repeat(40), "c".repeat(64), "d".repeat(40));
-        let mut stream = format!("{a} blob 4\nx\ny\n\n{b} missing\n{c} blob 6\n123456\n");
-        stream.push_str(&format!("{d} blob 0\n\n"));
-        let mut stream = stream.into_bytes();
-        stream.extend_from_slice(format!("{a} blob 1\n").as_bytes());
-        stream.extend_from_slice(b"\xff\n");
+        let stream = format!(
+            "{a} blob 4\nx\ny\n\n{b} missing\n{c} blob 6\n123456\n{d} blob 0\n\n{a} blob 1\n"
+        );
+        let stream = [stream.as_bytes(), b"\xff\n"].concat();
         let text = |text: &str| Some(Content::Text(text.into()));
         let expected = vec![
             (a.clone(), text("x\ny\n")),

@@ -27,22 +27,12 @@ pub(crate) async fn push(
 ) -> Result<(), NotPushed> {
     let branch = &ground.branch.pushed;
     let lease = ground.branch.lease().map(ObjectId::as_str).unwrap_or_default();
-    let args = vec![
-        "--porcelain".to_owned(),
-        "--no-verify".to_owned(),
-        format!("--force-with-lease=refs/heads/{branch}:{lease}"),
-        "--".to_owned(),
-        mirror.remote.url().to_owned(),
-        format!("{commit}:refs/heads/{branch}"),
-    ];
-    let call = Call {
-        step: Step::Push,
-        repository: Some(ground.store.folder()),
-        remote: Some((&mirror.remote, &mirror.access)),
-        config: Vec::new(),
-        args,
-        input: Vec::new(),
-    };
+    let lease = format!("--force-with-lease=refs/heads/{branch}:{lease}");
+    let what = format!("{commit}:refs/heads/{branch}");
+    let args = ["--porcelain", "--no-verify", &lease, "--", mirror.remote.url(), &what];
+    let call = Call::new(Step::Push, &args)
+        .within(ground.store.folder())
+        .towards(&mirror.remote, &mirror.access);
     let mut output = Vec::new();
     match mirror.git.run(call, &mut |piece| output.extend_from_slice(piece)).await {
         Ok(()) => Ok(()),

@@ -3,6 +3,11 @@
 /// What stands where a secret stood.
 const HIDDEN: &str = "***";
 
+/// A remote's URL as people may see it, without its login.
+pub fn shown_url(url: &str) -> String {
+    redact(url, &[])
+}
+
 /// `text` without the logins of URLs in it and without `secrets`.
 ///
 /// Of web addresses the whole login goes, since tokens are also written as the user's name;

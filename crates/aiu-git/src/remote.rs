@@ -11,7 +11,7 @@ use std::sync::Arc;
 use secrecy::SecretString;
 use url::Url;
 
-use crate::redact::redact;
+use crate::redact::shown_url;
 
 /// A checked URL, without its password.
 #[derive(Clone, Debug)]
@@ -104,7 +104,7 @@ impl RemoteUrl {
             None => text.to_owned(),
         };
         let id = identity(&parsed, scheme);
-        Ok(Self { shown: redact(&url, &[]).into(), url: url.into(), id, login })
+        Ok(Self { shown: shown_url(&url).into(), url: url.into(), id, login })
     }
 
     /// `[user@]host:path`, as `scp` takes it.
@@ -154,7 +154,7 @@ impl fmt::Display for RemoteUrl {
 
 impl fmt::Debug for RemoteId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RemoteId({})", redact(&self.0, &[]))
+        write!(f, "RemoteId({})", shown_url(&self.0))
     }
 }
 

@@ -1,19 +1,17 @@
 //! Commits one on top of the other, as texts: what each Application's edits make of the files
 //! that the ones before it left. Nothing here talks to git.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use aiu_core::batch::{CommitPlan, FileEdit, FilePath, ImageChange};
-use aiu_core::edit::{EditError, Edited, FileKind, Wish};
+use aiu_core::edit::{self, Edited, FileKind, Wish};
 use aiu_core::image::ImageReference;
 
 use crate::error::WriteError;
 use crate::snapshot::{File, Snapshot, pick};
 use crate::tree::{FileProblem, Mode, folders};
-
-/// Makes a text say what is wished; the core's editor.
-pub type Apply = fn(FileKind, Option<&str>, &[Wish]) -> Result<Edited, EditError>;
 
 /// A file that a commit changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +22,13 @@ pub struct ChangedFile {
     pub before: Option<Arc<str>>,
     /// Its text after.
     pub after: Arc<str>,
-    pub(crate) mode: Mode,
 }
 
 /// A commit to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Draft {
-    /// Its files, ordered by path.
-    pub(crate) files: Vec<ChangedFile>,
+    /// Its files with their modes, ordered by path.
+    pub(crate) files: Vec<(Mode, ChangedFile)>,
     /// The planned changes that had an effect, in their order.
     pub(crate) changes: Vec<ImageChange>,
 }
@@ -42,12 +39,11 @@ pub(crate) struct Draft {
 pub(crate) fn stack<'a>(
     snapshot: &Snapshot,
     plans: impl IntoIterator<Item = &'a CommitPlan>,
-    apply: Apply,
 ) -> Vec<Result<Option<Draft>, WriteError>> {
     let mut changed = HashMap::new();
     let mut drafts = Vec::new();
     for plan in plans {
-        let mut layer = Layer { snapshot, below: &changed, own: HashMap::new(), apply };
+        let mut layer = Layer { snapshot, below: &changed, own: HashMap::new() };
         let draft = layer.draft(plan);
         if let Ok(Some(_)) = draft {
             let own = layer.own;
@@ -63,27 +59,30 @@ struct Layer<'a> {
     snapshot: &'a Snapshot,
     below: &'a HashMap<FilePath, File>,
     own: HashMap<FilePath, File>,
-    apply: Apply,
 }
 
 impl Layer<'_> {
     fn draft(&mut self, plan: &CommitPlan) -> Result<Option<Draft>, WriteError> {
-        let mut files: BTreeMap<FilePath, ChangedFile> = BTreeMap::new();
+        let mut files: BTreeMap<FilePath, (Mode, ChangedFile)> = BTreeMap::new();
         let mut effects: Vec<(&ImageReference, bool)> = Vec::new();
         for edit in &plan.edits {
             let (path, mode, before) = self.find(edit)?;
-            let after = self.applied(&path, edit.kind, before.as_deref(), &edit.wishes)?;
+            let after = applied(&path, edit.kind, before.as_deref(), &edit.wishes)?;
             for wish in &edit.wishes {
                 let wish = std::slice::from_ref(wish);
-                let effect = after.is_some() && self.has_effect(edit, before.as_deref(), wish);
+                let effect = after.is_some() && has_effect(edit, before.as_deref(), wish);
                 effects.push((&wish[0].image, effect));
             }
             if let Some(after) = after {
                 let text = Arc::clone(&after);
                 self.own.insert(path.clone(), File::Readable { mode, text });
-                let file = ChangedFile { path: path.clone(), before, after, mode };
-                let entry = files.entry(path).or_insert_with(|| file.clone());
-                entry.after = file.after;
+                match files.entry(path) {
+                    Entry::Occupied(mut earlier) => earlier.get_mut().1.after = after,
+                    Entry::Vacant(first) => {
+                        let path = first.key().clone();
+                        first.insert((mode, ChangedFile { path, before, after }));
+                    }
+                }
             }
         }
         let changes: Vec<ImageChange> =
@@ -123,28 +122,26 @@ impl Layer<'_> {
         let file = folders(path.as_str()).find(|folder| made().any(|other| other == *folder))?;
         Some(FileProblem::NotAFolder(file.to_owned()))
     }
+}
 
-    /// The text after the edit, if it is another one.
-    fn applied(
-        &self,
-        path: &FilePath,
-        kind: FileKind,
-        before: Option<&str>,
-        wishes: &[Wish],
-    ) -> Result<Option<Arc<str>>, WriteError> {
-        match (self.apply)(kind, before, wishes) {
-            Ok(Edited::Unchanged) => Ok(None),
-            Ok(Edited::Changed(after)) if Some(after.as_str()) == before => Ok(None),
-            Ok(Edited::Changed(after)) => Ok(Some(after.into())),
-            Err(cause) => Err(WriteError::Edit { path: path.clone(), cause }),
-        }
+/// The text after the edit, if it is another one.
+fn applied(
+    path: &FilePath,
+    kind: FileKind,
+    before: Option<&str>,
+    wishes: &[Wish],
+) -> Result<Option<Arc<str>>, WriteError> {
+    match edit::apply(kind, before, wishes) {
+        Ok(Edited::Unchanged) => Ok(None),
+        Ok(Edited::Changed(after)) if Some(after.as_str()) == before => Ok(None),
+        Ok(Edited::Changed(after)) => Ok(Some(after.into())),
+        Err(cause) => Err(WriteError::Edit { path: path.clone(), cause }),
     }
+}
 
-    /// Whether one of several wishes would change the file by itself.
-    fn has_effect(&self, edit: &FileEdit, before: Option<&str>, wish: &[Wish]) -> bool {
-        edit.wishes.len() == 1
-            || !matches!((self.apply)(edit.kind, before, wish), Ok(Edited::Unchanged))
-    }
+/// Whether one of several wishes would change the file by itself.
+fn has_effect(edit: &FileEdit, before: Option<&str>, wish: &[Wish]) -> bool {
+    edit.wishes.len() == 1 || !matches!(edit::apply(edit.kind, before, wish), Ok(Edited::Unchanged))
 }
 
 /// Whether a message shall tell of a change: not if all files said so already (spec 30 §4.7).

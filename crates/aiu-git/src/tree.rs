@@ -4,12 +4,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use aiu_core::batch::FilePath;
-use aiu_core::edit::FileKind;
+use aiu_core::edit::{FileKind, KUSTOMIZATION_NAMES};
 
 use crate::object::ObjectId;
-
-/// Names of kustomization files, in the order in which they are looked for (spec 30 §4.6).
-const KUSTOMIZATION_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The mode of a regular file; it outlives edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,8 +195,9 @@ mod tests {
             ("160000 commit", "module"),
             ("100644 blob", "other.yaml"),
         ];
-        let stream: String =
+        let lines: Vec<String> =
             listed.iter().map(|(head, path)| format!("{head} {id}\t{path}\0")).collect();
+        let stream = lines.concat();
         let wanted: BTreeSet<FilePath> =
             rows.iter().map(|(path, _)| FilePath::join("", path).unwrap()).collect();
         for size in [1, 3, stream.len()] {

@@ -26,7 +26,7 @@ use crate::error::{GitError, WriteError};
 use crate::listing::Resolved;
 use crate::mirror::{Age, Mirror, MirrorKey, Mirrors, Want};
 use crate::object::ObjectId;
-use crate::stack::{Apply, ChangedFile};
+use crate::stack::ChangedFile;
 
 /// Renders the message of a commit from its plan and those of its changes that had an effect.
 pub type Message = Arc<dyn Fn(&CommitPlan, &[ImageChange]) -> String + Send + Sync>;
@@ -97,7 +97,6 @@ pub struct Writers {
 
 struct Shared {
     mirrors: Arc<Mirrors>,
-    apply: Apply,
     retry_pause: Duration,
     lanes: Mutex<HashMap<LaneKey, Vec<Pending>>>,
     pushes: Semaphore,
@@ -127,10 +126,9 @@ struct Pending {
 impl Writers {
     /// Writers into the mirrors' remotes. Once `stop` is cancelled no push begins; what has
     /// begun ends.
-    pub fn new(mirrors: Arc<Mirrors>, apply: Apply, stop: CancellationToken) -> Self {
+    pub fn new(mirrors: Arc<Mirrors>, stop: CancellationToken) -> Self {
         let settings = mirrors.settings();
         let shared = Shared {
-            apply,
             retry_pause: settings.retry_pause,
             lanes: Mutex::default(),
             pushes: Semaphore::new(settings.pushes_at_once.max(1)),
@@ -220,9 +218,9 @@ struct Waiting {
 impl Waiting {
     async fn written(self) -> BranchWritten {
         let Self { key, branch, applications, answer } = self;
-        let stopped = || all_failed(&applications, &Arc::new(GitError::Stopped));
+        let broken_off = || all_failed(&applications, &Arc::new(GitError::BrokenOff));
         let commits = match answer {
-            Ok(answer) => answer.await.unwrap_or_else(|_| stopped()),
+            Ok(answer) => answer.await.unwrap_or_else(|_| broken_off()),
             Err(error) => all_failed(&applications, &error),
         };
         BranchWritten { key, branch, commits }

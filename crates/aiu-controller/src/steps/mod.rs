@@ -5,6 +5,7 @@
 
 pub mod batch;
 pub mod choose;
+pub mod inspect;
 pub mod observe;
 pub mod plan;
 pub mod read;
@@ -15,6 +16,7 @@ use aiu_api::plan::TrackedImage;
 use aiu_core::decide::{Current, Decision};
 use aiu_core::edit::Keys;
 use aiu_core::outcome::{Failure, Outcome, Stage};
+use aiu_core::report::Finding;
 
 /// One image on its way through the pass.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub struct Row {
     pub keys: Option<Keys>,
     /// What was decided.
     pub decision: Option<Decision>,
+    /// What a person should know about the decision.
+    pub findings: Vec<Finding>,
     /// What came of it; `None` while it is still on its way.
     pub outcome: Option<Outcome>,
 }
@@ -34,7 +38,14 @@ pub struct Row {
 impl Row {
     /// A row at its start.
     pub fn new(image: TrackedImage) -> Self {
-        Self { image, current: None, keys: None, decision: None, outcome: None }
+        Self {
+            image,
+            current: None,
+            keys: None,
+            decision: None,
+            findings: Vec::new(),
+            outcome: None,
+        }
     }
 
     /// Ends this row with a failure.

@@ -6,7 +6,7 @@ use super::yaml::{self, Kind, NodeId, Plan, Tree, Value};
 use super::{EditError, Edited, Keys, Problem, Wish};
 use crate::image::{ImageReference, Repository};
 
-const DIALECT: Dialect = Dialect { force_string: "forcestring", sorted: true };
+const DIALECT: Dialect = Dialect { force_string: "forcestring", flags_all: true, sorted: true };
 
 /// What the file says for one image.
 pub(super) fn read(

@@ -18,6 +18,9 @@ const FORCE_STRING: &str = "forceString";
 pub(super) struct Dialect {
     /// The key that makes Helm take a value for a string.
     pub(super) force_string: &'static str,
+    /// Whether every entry that is written carries the flag, needed or not, as the original's
+    /// override files do.
+    pub(super) flags_all: bool,
     /// Whether Helm's parameters are kept in the order of their names.
     pub(super) sorted: bool,
 }
@@ -270,7 +273,8 @@ fn update(
         Some(node) => plan.set(node, &setting.value)?,
         None => plan.put(Some(item), 0, &["value"], Value::text(&setting.value))?,
     }
-    if let Some(dialect) = dialect {
+    // A flag that changes nothing is left as it is: only some texts are more than text to Helm.
+    if let Some(dialect) = dialect.filter(|d| d.flags_all || is_typed_by_helm(&setting.value)) {
         let flags = [dialect.force_string, FORCE_STRING];
         match flags.iter().find_map(|flag| tree.get(item, flag)) {
             Some(flag) => plan.raise(flag)?,
@@ -278,6 +282,16 @@ fn update(
         }
     }
     Ok(value.and_then(|value| tree.text_of(value)) != Some(&setting.value))
+}
+
+/// Whether Helm's `--set` reads a value as something else than text unless it is told not to:
+/// truth values, null, and whole numbers without a leading zero.
+fn is_typed_by_helm(value: &str) -> bool {
+    let words = ["true", "false", "null"];
+    value.is_empty()
+        || words.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || value == "0"
+        || (!value.starts_with('0') && value.parse::<i64>().is_ok())
 }
 
 fn entry(setting: impl Borrow<Setting>, dialect: Option<Dialect>) -> Value {

@@ -5,7 +5,7 @@ use super::yaml::{Kind, NodeId, Plan, Tree};
 use super::{EditError, Edited, Keys, Problem, Wish};
 use crate::image::{ImageReference, Repository};
 
-const DIALECT: Dialect = Dialect { force_string: "forceString", sorted: false };
+const DIALECT: Dialect = Dialect { force_string: "forceString", flags_all: false, sorted: false };
 
 /// Which source of an Application is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,7 @@
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use aiu_testkit::git::write_program;
 
 use super::{Call, CallError, Git, Step};
 use crate::settings::GitSettings;
@@ -8,14 +9,12 @@ use crate::settings::GitSettings;
 /// A program that stands in for git.
 fn stand_in(folder: &Path, script: &str) -> GitSettings {
     let program = folder.join("git");
-    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&program, &format!("#!/bin/sh\n{script}\n"));
     GitSettings { program, ..GitSettings::new(folder) }
 }
 
 fn call(input: Vec<u8>) -> Call<'static> {
-    let (config, args) = (Vec::new(), Vec::new());
-    Call { step: Step::ReadBlobs, repository: None, remote: None, config, args, input }
+    Call::new(Step::ReadBlobs, &[]).input(input)
 }
 
 #[tokio::test]
@@ -61,7 +60,7 @@ async fn at_the_deadline_the_whole_group_ends() {
     assert!(started.elapsed() < Duration::from_secs(20));
     let group: i32 =
         std::fs::read_to_string(folder.path().join("pid")).unwrap().trim().parse().unwrap();
-    assert_eq!(living(group), Vec::<i32>::new());
+    all_end(group).await;
 }
 
 #[tokio::test]
@@ -80,7 +79,7 @@ async fn a_cancelled_caller_leaves_no_process_behind() {
         () = seen => {}
     }
     let group: i32 = std::fs::read_to_string(pid).unwrap().trim().parse().unwrap();
-    assert_eq!(living(group), Vec::<i32>::new());
+    all_end(group).await;
 }
 
 #[tokio::test]
@@ -90,12 +89,21 @@ async fn no_git_is_told_apart_from_other_trouble() {
     assert!(matches!(&ended, Err(CallError::Missing { program }) if program == "no-such-git"));
 }
 
+/// Waits for the members of a group that was killed: the system needs a moment to end them.
+async fn all_end(group: i32) {
+    let started = Instant::now();
+    while let Some(member) = living(group).first() {
+        assert!(started.elapsed() < Duration::from_secs(20), "{member} lives on");
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Members of the process group that have not ended (zombies have).
 fn living(group: i32) -> Vec<i32> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let stats =
+    let files =
         processes.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-    let fields = stats.filter_map(|stat| {
+    let fields = files.filter_map(|stat| {
         let pid: i32 = stat.split(' ').next()?.parse().ok()?;
         let rest = stat.rsplit_once(") ")?.1.to_owned();
         let mut rest = rest.split(' ');

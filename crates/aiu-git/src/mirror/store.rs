@@ -1,9 +1,9 @@
 //! One bare repository on disk: claimed, cleared of what a killed process left, measured,
 //! thrown away.
 //!
-//! A lock file beside the folder belongs to one process. The git commands of that process
-//! inherit it, so a folder in which a command of a killed process still works counts as taken.
-//! Who finds a folder taken uses the next one instead of waiting: mirrors are cheap.
+//! A lock file beside the folder belongs to one process. Who finds a folder taken uses the next
+//! one instead of waiting: mirrors are cheap. A git command that outlives its killed process for
+//! a moment does no lasting harm: at worst the mirror is found damaged, and built afresh.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -39,7 +39,6 @@ impl Store {
                 Err(TryLockError::WouldBlock) => continue,
                 Err(TryLockError::Error(error)) => return Err(error),
             }
-            rustix::io::fcntl_setfd(&lock, rustix::io::FdFlags::empty())?;
             let (first_bytes, condemned) = (AtomicU64::new(0), AtomicBool::new(false));
             return Ok(Self { folder, _lock: lock, first_bytes, condemned });
         }
@@ -88,6 +87,12 @@ impl Store {
         let Ok(now) = size(&self.folder) else { return false };
         now.packs > growth.packs
             || now.bytes > growth.floor.max(first.saturating_mul(growth.factor))
+    }
+
+    /// Removes the lock of a fetch that was ended; the caller knows that none is running.
+    pub(crate) fn unlock(&self) {
+        // Mostly there is none.
+        let _ = fs::remove_file(self.folder.join("shallow.lock"));
     }
 
     /// The folder is removed as soon as nobody uses it any more.

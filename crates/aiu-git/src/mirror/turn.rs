@@ -1,24 +1,23 @@
 //! The steps of reading from a remote. Between any two git commands the process may be killed;
 //! the next one goes on from what is on disk, or starts afresh.
-//!
-//! The mirror's configuration names no promisor: no command fetches anything behind our back,
-//! and what is missing is fetched here, in as few requests as possible.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 
 use aiu_core::batch::{BranchKey, FilePath};
 use sha2::{Digest, Sha256};
 
+use super::ask::lines;
 use super::{Age, Ground, Mirror, Store, Want};
-use crate::answer::{self, Trouble};
-use crate::command::{Call, Step};
+use crate::answer::Trouble;
+use crate::command::Step;
 use crate::error::GitError;
 use crate::listing::{Listing, Resolved};
-use crate::object::{BlobReader, Content, ObjectId};
+use crate::object::{Content, ObjectId};
 use crate::snapshot::Snapshots;
-use crate::tree::{Entry, TreeReader};
+use crate::tree::Entry;
 
 /// How often reading starts over because the branches moved or the mirror was damaged.
 const ROUNDS: usize = 3;
@@ -33,6 +32,8 @@ pub(super) struct Turn {
     /// Commits that the store holds with all their folders.
     tips: HashSet<ObjectId>,
     snapshots: Snapshots,
+    /// Whether tips are fetched with all contents, since the server gives none by themselves.
+    whole: bool,
 }
 
 /// Paths to look at, by tip, and the branch that the tip belongs to.
@@ -46,24 +47,36 @@ impl Mirror {
         age: Age,
     ) -> Vec<Result<Ground, Arc<GitError>>> {
         let mut turn = self.turn.lock().await;
-        let mut age = age;
-        for round in 1.. {
+        let (mut age, mut more) = (age, ROUNDS);
+        loop {
+            more -= 1;
             match self.try_ground(&mut turn, wants, age).await {
                 Ok(grounds) => {
                     turn.fresh = false;
                     return grounds;
                 }
-                Err(Trouble::Moved) if round < ROUNDS => age = Age::Now,
-                Err(Trouble::Damaged { words, .. }) if round < ROUNDS && !turn.fresh => {
+                Err(Trouble::Moved) if more > 0 => age = Age::Now,
+                Err(Trouble::NoContents) if more > 0 => {
+                    // After this look, since the branches may have moved as well.
+                    age = Age::Now;
+                    turn.whole = true;
+                    if let Some(store) = turn.store.take() {
+                        store.condemn();
+                    }
+                }
+                Err(Trouble::Damaged { words, .. }) if more > 0 && !turn.fresh => {
                     self.give_up_store(&mut turn, &words);
                 }
                 Err(trouble) => {
+                    if let (Trouble::Damaged { .. }, Some(store)) = (&trouble, turn.store.take()) {
+                        // The next pass starts afresh.
+                        store.condemn();
+                    }
                     let error = Arc::new(trouble.into_error(&self.remote));
                     return wants.iter().map(|_| Err(Arc::clone(&error))).collect();
                 }
             }
         }
-        unreachable!("the rounds are bounded")
     }
 
     async fn try_ground(
@@ -84,7 +97,7 @@ impl Mirror {
         let Some(format) = tips.keys().next().map(ObjectId::format) else {
             return Ok(resolved.into_iter().filter_map(Result::err).map(Err).collect());
         };
-        let store = self.store(turn, format, &tips).await?;
+        let store = self.store(turn, format, age).await?;
         self.bring(turn, &store, format, &tips).await?;
         self.look(turn, &store, &tips).await?;
         let grounds = resolved.into_iter().map(|resolved| {
@@ -119,47 +132,20 @@ impl Mirror {
         Ok(wants.iter().map(resolve).collect())
     }
 
-    /// Asks the remote. Branches alone are cheap; with `HEAD` the server sends all its refs,
-    /// on some forges one per pull request ever made.
-    async fn list(&self, complete: bool) -> Result<Listing, Trouble> {
-        let mut args = match complete {
-            true => vec!["--symref".to_owned()],
-            false => vec!["--heads".to_owned()],
-        };
-        args.extend(["--".to_owned(), self.remote.url().to_owned()]);
-        if complete {
-            args.extend(["HEAD", "refs/heads/*", "refs/tags/*"].map(str::to_owned));
-        }
-        let call = Call {
-            step: Step::LsRemote,
-            repository: None,
-            remote: Some((&self.remote, &self.access)),
-            config: Vec::new(),
-            args,
-            input: Vec::new(),
-        };
-        let output = self.git.output(call).await.map_err(|error| {
-            let trouble = answer::remote(&self.remote, &self.access, Step::LsRemote, error);
-            Trouble::Git(trouble.into_error(&self.remote))
-        })?;
-        Ok(Listing::parse(&String::from_utf8_lossy(&output), complete))
-    }
-
     /// The repository on disk: the present one, one left by an earlier process, or a new one.
     async fn store(
         &self,
         turn: &mut Turn,
         format: &'static str,
-        tips: &Tips,
+        age: Age,
     ) -> Result<Arc<Store>, Trouble> {
         if let Some(store) = &turn.store {
-            let must_fetch = tips.keys().any(|tip| !turn.tips.contains(tip));
-            if !must_fetch || !store.has_outgrown(&self.settings.growth) {
+            if age == Age::Known || !self.has_outgrown(store).await? {
                 return Ok(Arc::clone(store));
             }
             self.git.counters.rebuilt();
             store.condemn();
-            turn.tips.clear();
+            turn.store = None;
         }
         let (cache, name) = (self.settings.cache.clone(), self.folder.clone());
         let (store, usable) = blocking(move || {
@@ -170,38 +156,39 @@ impl Mirror {
         .await
         .map_err(|error| self.cache_error(error))?;
         let store = Arc::new(store);
+        let known = if usable { self.reopened(&store).await? } else { None };
+        turn.fresh = known.is_none();
+        turn.tips = match known {
+            Some(tips) => tips,
+            None => self.begin(&store, format).await.map(|()| HashSet::new())?,
+        };
         turn.store = Some(Arc::clone(&store));
-        if !usable {
-            self.init(turn, &store, format).await?;
-            return Ok(store);
-        }
-        match self.known_tips(&store).await {
-            Ok(tips) => turn.tips = tips,
-            Err(Trouble::Damaged { words, .. }) => {
-                self.warn_of_damage(&words);
-                self.init(turn, &store, format).await?;
-            }
-            Err(trouble) => return Err(trouble),
-        }
         Ok(store)
     }
 
-    /// The commits that an earlier process fetched or made.
-    async fn known_tips(&self, store: &Store) -> Result<HashSet<ObjectId>, Trouble> {
-        let args = ["--format=%(objectname)", "refs/tips/"].map(str::to_owned).to_vec();
-        let output = self.local(store, Step::ListRefs, args, Vec::new()).await?;
-        Ok(String::from_utf8_lossy(&output).lines().filter_map(ObjectId::parse).collect())
+    async fn has_outgrown(&self, store: &Arc<Store>) -> Result<bool, Trouble> {
+        let (store, growth) = (Arc::clone(store), self.settings.growth);
+        let grown = blocking(move || Ok(store.has_outgrown(&growth))).await;
+        grown.map_err(|error| self.cache_error(error))
     }
 
-    async fn init(&self, turn: &mut Turn, store: &Arc<Store>, format: &str) -> Result<(), Trouble> {
-        turn.tips.clear();
-        turn.fresh = true;
+    /// The commits in a store that an earlier process left; `None` if it is damaged.
+    async fn reopened(&self, store: &Store) -> Result<Option<HashSet<ObjectId>>, Trouble> {
+        match self.known_tips(store).await {
+            Ok(tips) => Ok(Some(tips)),
+            Err(Trouble::Damaged { words, .. }) => {
+                self.warn_of_damage(&words);
+                Ok(None)
+            }
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// Makes the store an empty repository.
+    async fn begin(&self, store: &Arc<Store>, format: &str) -> Result<(), Trouble> {
         let wiped = Arc::clone(store);
         blocking(move || wiped.wipe()).await.map_err(|error| self.cache_error(error))?;
-        let args = ["--quiet", "--bare", "--template=", &format!("--object-format={format}")];
-        let args = args.map(str::to_owned).to_vec();
-        self.local(store, Step::Init, args, Vec::new()).await?;
-        Ok(())
+        self.init(store, format).await
     }
 
     /// Fetches those tips that the store lacks, with their folders and without contents.
@@ -212,13 +199,15 @@ impl Mirror {
         format: &'static str,
         tips: &Tips,
     ) -> Result<(), Trouble> {
-        let mut input = String::new();
+        let mut wanted = String::new();
         for (tip, (branch, _)) in tips.iter().filter(|(tip, _)| !turn.tips.contains(*tip)) {
-            input.push_str(&format!("+{tip}:{}\n", ref_of(branch)));
+            let _ = writeln!(wanted, "+{tip}:{}", tip_ref(branch));
         }
-        if !input.is_empty() {
-            self.fetch(store, Step::FetchTips, input).await?;
+        if wanted.is_empty() {
+            return Ok(());
         }
+        store.unlock();
+        self.fetch(store, Step::FetchTips, wanted, turn.whole).await?;
         let marked = Arc::clone(store);
         blocking(move || marked.complete(format)).await.map_err(|error| self.cache_error(error))?;
         turn.tips.extend(tips.keys().cloned());
@@ -243,7 +232,7 @@ impl Mirror {
             })
             .collect();
         if !blobs.is_empty() {
-            contents.extend(self.read_blobs(store, &blobs).await?);
+            contents.extend(self.read_blobs(store, &blobs, turn.whole).await?);
         }
         for (tip, entries) in found {
             turn.snapshots.learn(tip, entries, &contents, self.settings.max_file_bytes);
@@ -251,32 +240,18 @@ impl Mirror {
         Ok(())
     }
 
-    async fn list_tree(
-        &self,
-        store: &Store,
-        tip: &ObjectId,
-        paths: &BTreeSet<FilePath>,
-    ) -> Result<HashMap<FilePath, Entry>, Trouble> {
-        let mut reader = TreeReader::new(paths);
-        let args = ["-r", "-z", "--full-tree", tip.as_str()].map(str::to_owned).to_vec();
-        let call = local_call(store, Step::ListTree, args, Vec::new());
-        let listed = self.git.run(call, &mut |piece| reader.take(piece)).await;
-        listed.map_err(|error| answer::local(&self.remote, Step::ListTree, error))?;
-        Ok(reader.finish())
-    }
-
     /// Contents by id: what is there is read, what is not is fetched at once and read then.
     async fn read_blobs(
         &self,
         store: &Store,
         blobs: &BTreeSet<ObjectId>,
+        whole: bool,
     ) -> Result<HashMap<ObjectId, Content>, Trouble> {
         let (mut contents, missing) = self.cat(store, blobs).await?;
         if missing.is_empty() {
             return Ok(contents);
         }
-        let input = missing.iter().map(|id| format!("{id}\n")).collect();
-        self.fetch(store, Step::FetchBlobs, input).await?;
+        self.fetch(store, Step::FetchBlobs, lines(&missing), whole).await?;
         let (fetched, missing) = self.cat(store, &missing).await?;
         contents.extend(fetched);
         match missing.first() {
@@ -286,72 +261,6 @@ impl Mirror {
                 words: format!("{id} is missing although it was fetched"),
             }),
         }
-    }
-
-    async fn cat(
-        &self,
-        store: &Store,
-        blobs: &BTreeSet<ObjectId>,
-    ) -> Result<(HashMap<ObjectId, Content>, BTreeSet<ObjectId>), Trouble> {
-        let mut reader = BlobReader::new(self.settings.max_file_bytes);
-        let input: String = blobs.iter().map(|id| format!("{id}\n")).collect();
-        let args = vec!["--batch".to_owned()];
-        let call = local_call(store, Step::ReadBlobs, args, input.into_bytes());
-        let read = self.git.run(call, &mut |piece| reader.take(piece)).await;
-        read.map_err(|error| answer::local(&self.remote, Step::ReadBlobs, error))?;
-        if reader.confused || reader.found.len() != blobs.len() {
-            let words = "the contents of files came out garbled".to_owned();
-            return Err(Trouble::Damaged { step: Step::ReadBlobs, words });
-        }
-        let (mut contents, mut missing) = (HashMap::new(), BTreeSet::new());
-        for (id, content) in reader.found {
-            match content {
-                Some(content) => drop(contents.insert(id, content)),
-                None => drop(missing.insert(id)),
-            }
-        }
-        Ok((contents, missing))
-    }
-
-    /// One fetch of what stands on the lines of `input`.
-    async fn fetch(&self, store: &Store, step: Step, input: String) -> Result<(), Trouble> {
-        let mut config = vec![
-            format!("remote.origin.url={}", self.remote.url()),
-            "remote.origin.promisor=true".to_owned(),
-            "remote.origin.partialCloneFilter=blob:none".to_owned(),
-        ];
-        let mut args = ["--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none"]
-            .map(str::to_owned)
-            .to_vec();
-        match step {
-            Step::FetchTips => args.push("--depth=1".to_owned()),
-            // Contents are asked for by id; the usual negotiation would look for commits
-            // of that id and fail ("bad revision").
-            _ => config.push("fetch.negotiationAlgorithm=noop".to_owned()),
-        }
-        args.extend(["--stdin", "origin"].map(str::to_owned));
-        let call = Call {
-            step,
-            repository: Some(store.folder()),
-            remote: Some((&self.remote, &self.access)),
-            config,
-            args,
-            input: input.into_bytes(),
-        };
-        let fetched = self.git.output(call).await;
-        fetched.map_err(|error| answer::remote(&self.remote, &self.access, step, error))?;
-        Ok(())
-    }
-
-    async fn local(
-        &self,
-        store: &Store,
-        step: Step,
-        args: Vec<String>,
-        input: Vec<u8>,
-    ) -> Result<Vec<u8>, Trouble> {
-        let output = self.git.output(local_call(store, step, args, input)).await;
-        output.map_err(|error| answer::local(&self.remote, step, error))
     }
 
     /// A push moved the branch; nobody needs to ask the remote about it.
@@ -365,15 +274,13 @@ impl Mirror {
         }
     }
 
-    /// Throws the store away after a command failed in it for no other reason; `false` if it
-    /// is so new that this would not help.
-    pub(crate) async fn condemn(&self, store: &Arc<Store>, words: &str) -> bool {
+    /// Throws the store away, if it is still in use, after a command failed in it for no other
+    /// reason.
+    pub(crate) async fn condemn(&self, store: &Arc<Store>, words: &str) {
         let mut turn = self.turn.lock().await;
-        let present = turn.store.as_ref().is_some_and(|present| Arc::ptr_eq(present, store));
-        if present {
+        if turn.store.as_ref().is_some_and(|present| Arc::ptr_eq(present, store)) {
             self.give_up_store(&mut turn, words);
         }
-        present
     }
 
     fn give_up_store(&self, turn: &mut Turn, words: &str) {
@@ -396,16 +303,21 @@ impl Mirror {
     }
 }
 
-fn local_call(store: &Store, step: Step, args: Vec<String>, input: Vec<u8>) -> Call<'_> {
-    Call { step, repository: Some(store.folder()), remote: None, config: Vec::new(), args, input }
-}
-
 /// Where a mirror keeps the tip of a branch. Not under the branch's own name: after `a` has
 /// gone a remote may have `a/b`, and git could not hold both.
-pub(crate) fn ref_of(branch: &str) -> String {
+pub(crate) fn tip_ref(branch: &str) -> String {
+    format!("refs/tips/{}", name_of(branch))
+}
+
+/// Where a mirror keeps commits for a branch that shall not be pushed.
+pub(crate) fn draft_ref(branch: &str) -> String {
+    format!("refs/drafts/{}", name_of(branch))
+}
+
+fn name_of(branch: &str) -> String {
     let hash = Sha256::digest(branch);
-    let hash: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("refs/tips/{hash}")
+    let (start, _) = hash.split_first_chunk().expect("the hash has 32 bytes");
+    format!("{:032x}", u128::from_be_bytes(*start))
 }
 
 /// Whether the remote must say which its default branch is.

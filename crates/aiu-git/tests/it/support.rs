@@ -1,52 +1,25 @@
-//! What the tests share: an editor that is easy to foresee, and short ways to say things.
+//! What the tests share: short ways to say things.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use aiu_core::batch::{
     AppName, BranchBatch, BranchKey, CommitPlan, FileEdit, FilePath, ImageChange,
 };
-use aiu_core::edit::{EditError, Edited, FileKind, HelmKeys, Keys, Problem, Wish};
+use aiu_core::edit::{FileKind, HelmKeys, Keys, Wish};
+use aiu_core::image::ImageReference;
 use aiu_git::{
-    BranchRead, BranchWork, BranchWritten, GitAccess, GitSettings, Identity, Mirrors, Signature,
-    Wanted, WriteOrder, Writers, Written,
+    BranchRead, BranchWork, BranchWritten, FileText, GitAccess, GitSettings, Identity, Mirrors,
+    Signature, Wanted, WriteOrder, Writers, Written,
 };
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// Sets `KEY: TAG` lines. A file that must exist and does not, and a file with `{{`, are
-/// refused.
-pub(crate) fn set_lines(
-    kind: FileKind,
-    text: Option<&str>,
-    wishes: &[Wish],
-) -> Result<Edited, EditError> {
-    let refuse = |problem| Err(EditError { problem, line: None });
-    let text = match text {
-        None if matches!(kind, FileKind::HelmValues | FileKind::Kustomization) => {
-            return refuse(Problem::Missing);
-        }
-        text => text.unwrap_or_default(),
-    };
-    if text.contains("{{") {
-        return refuse(Problem::Templated);
-    }
-    let mut new = text.to_owned();
-    for wish in wishes {
-        let Keys::Helm(HelmKeys::Spec(key)) = &wish.keys else { panic!("not for this editor") };
-        let tag = wish.image.tag.as_ref().unwrap().short();
-        let start = format!("{key}: ");
-        let line = format!("{start}{tag}");
-        match new.lines().find(|line| line.starts_with(&start)).map(str::to_owned) {
-            Some(old) => new = new.replacen(&old, &line, 1),
-            None => new.push_str(&format!("{line}\n")),
-        }
-    }
-    Ok(if new == text { Edited::Unchanged } else { Edited::Changed(new) })
-}
-
-/// A cache folder, mirrors and writers.
+/// Mirrors and writers with a cache folder of their own.
 pub(crate) struct Bench {
-    pub(crate) cache: tempfile::TempDir,
+    pub(crate) cache: Arc<TempDir>,
     pub(crate) mirrors: Arc<Mirrors>,
     pub(crate) writers: Arc<Writers>,
     pub(crate) stop: CancellationToken,
@@ -58,42 +31,64 @@ impl Bench {
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut GitSettings)) -> Self {
-        Self::in_folder(tempfile::tempdir().unwrap(), change)
+        let cache = tempfile::tempdir().expect("temporary folders can be made");
+        Self::within(Arc::new(cache), change)
     }
 
-    /// As a new process that finds what an earlier one left.
+    /// Another process that uses the same cache folder.
+    pub(crate) fn beside(&self) -> Self {
+        Self::within(Arc::clone(&self.cache), |_| {})
+    }
+
+    /// A later process, which finds what this one leaves.
     pub(crate) fn restarted(self) -> Self {
-        let Self { cache, mirrors, writers, .. } = self;
-        drop((writers, mirrors));
-        Self::in_folder(cache, |_| {})
+        let cache = Arc::clone(&self.cache);
+        drop(self);
+        Self::within(cache, |_| {})
     }
 
-    pub(crate) fn in_folder(
-        cache: tempfile::TempDir,
-        change: impl FnOnce(&mut GitSettings),
-    ) -> Self {
+    fn within(cache: Arc<TempDir>, change: impl FnOnce(&mut GitSettings)) -> Self {
         let mut settings = settings(cache.path());
         change(&mut settings);
         let mirrors = Arc::new(Mirrors::new(settings));
         let stop = CancellationToken::new();
-        let writers = Arc::new(Writers::new(Arc::clone(&mirrors), set_lines, stop.clone()));
+        let writers = Arc::new(Writers::new(Arc::clone(&mirrors), stop.clone()));
         Self { cache, mirrors, writers, stop }
     }
 
-    /// Reads files of one branch.
+    /// Reads values files of one branch.
     pub(crate) async fn read(&self, key: &BranchKey, files: &[&str]) -> BranchRead {
-        let files = files.iter().map(|file| (path(file), FileKind::HelmValues)).collect();
-        let wanted = Wanted { key: key.clone(), access: GitAccess::Ambient, files };
-        self.mirrors.read(vec![wanted]).await.remove(0)
+        self.mirrors.read(vec![wanted(key, files)]).await.remove(0)
+    }
+
+    /// What the files of one branch say.
+    pub(crate) async fn texts(&self, key: &BranchKey, files: &[&str]) -> Vec<String> {
+        let texts = match self.read(key, files).await.texts {
+            Ok(texts) => texts,
+            Err(error) => return vec![format!("{}: {error}", error.reason())],
+        };
+        let say = |file: &&str| match texts.file(&path(file), FileKind::HelmValues) {
+            None => "not asked for".to_owned(),
+            Some(FileText::Missing) => "missing".to_owned(),
+            Some(FileText::Text { text, .. }) => text.to_string(),
+            Some(FileText::Unreadable { problem, .. }) => problem.to_string(),
+        };
+        files.iter().map(say).collect()
     }
 
     /// Writes the plans to one branch.
     pub(crate) async fn write(&self, key: &BranchKey, plans: Vec<CommitPlan>) -> BranchWritten {
         self.writers.write(vec![work(key, plans)], &order()).await.remove(0)
     }
+
+    /// Questions, fetches of tips, fetches of contents and pushes since the start.
+    pub(crate) fn asked(&self) -> (u64, u64, u64, u64) {
+        let counts = self.mirrors.counts();
+        (counts.ls_remote, counts.fetch_tip, counts.fetch_blobs, counts.push)
+    }
 }
 
-pub(crate) fn settings(cache: &std::path::Path) -> GitSettings {
+pub(crate) fn settings(cache: &Path) -> GitSettings {
     GitSettings {
         local_remotes: true,
         retry_pause: Duration::from_millis(1),
@@ -102,64 +97,69 @@ pub(crate) fn settings(cache: &std::path::Path) -> GitSettings {
 }
 
 pub(crate) fn path(text: &str) -> FilePath {
-    FilePath::join("", text).unwrap()
+    FilePath::join("", text).expect("a path inside the repository")
 }
 
-/// `base:head` of a remote, either may be empty.
+/// `base:head` of a remote; either may be empty.
 pub(crate) fn key(url: &str, branches: &str) -> BranchKey {
     let (base, head) = branches.split_once(':').unwrap_or((branches, ""));
     let name = |text: &str| (!text.is_empty()).then(|| Arc::from(text));
     BranchKey { remote: url.into(), base: name(base), head: name(head) }
 }
 
+pub(crate) fn wanted(key: &BranchKey, files: &[&str]) -> Wanted {
+    let files = files.iter().map(|file| (path(file), FileKind::HelmValues)).collect();
+    Wanted { key: key.clone(), access: GitAccess::Ambient, files }
+}
+
 pub(crate) fn work(key: &BranchKey, commits: Vec<CommitPlan>) -> BranchWork {
     BranchWork { batch: BranchBatch { key: key.clone(), commits }, access: GitAccess::Ambient }
 }
 
-/// `app` sets keys to tags in files: `a/values.yaml image=1.2 other=3; b.yaml image=1.2`.
+/// An Application that sets keys of values files to tags: `a/values.yaml web=v2 job=v3; b web=v2`.
 pub(crate) fn plan(app: &str, edits: &str) -> CommitPlan {
     plan_of(app, edits, FileKind::HelmValues)
 }
 
 pub(crate) fn plan_of(app: &str, edits: &str, kind: FileKind) -> CommitPlan {
-    let mut changes = Vec::new();
     let edits = edits.split("; ").map(|edit| {
-        let (file, sets) = edit.split_once(' ').unwrap();
-        let wishes = sets.split(' ').map(|set| {
-            let (key, tag) = set.split_once('=').unwrap();
-            let image: aiu_core::image::ImageReference =
-                format!("example/{key}:{tag}").parse().unwrap();
-            let to = image.clone();
-            let change = ImageChange { alias: None, from: None, to, labels: Default::default() };
-            if !changes.contains(&change) {
-                changes.push(change);
-            }
-            Wish { keys: Keys::Helm(HelmKeys::Spec(key.into())), image }
-        });
-        FileEdit { path: path(&file.replace("%20", " ")), kind, wishes: wishes.collect() }
+        let (file, sets) = edit.rsplit_once(".yaml ").expect("a file and what is set in it");
+        let wishes = sets.split(' ').map(wish).collect();
+        FileEdit { path: path(&format!("{file}.yaml")), kind, wishes }
     });
-    let edits = edits.collect();
+    let edits: Vec<FileEdit> = edits.collect();
+    let mut changes: Vec<ImageChange> = Vec::new();
+    for wish in edits.iter().flat_map(|edit| &edit.wishes) {
+        if !changes.iter().any(|change| change.to == wish.image) {
+            let (to, labels) = (wish.image.clone(), BTreeMap::new());
+            changes.push(ImageChange { alias: None, from: None, to, labels });
+        }
+    }
     let application = AppName { namespace: "argocd".into(), name: app.into() };
     CommitPlan { application, edits, changes }
 }
 
+/// `KEY=TAG`.
+fn wish(text: &str) -> Wish {
+    let (key, tag) = text.split_once('=').expect("a key and a tag");
+    let image: ImageReference = format!("{key}:{tag}").parse().expect("an image");
+    Wish { keys: Keys::Helm(HelmKeys::NameAndTag { name: None, tag: Some(key.into()) }), image }
+}
+
 pub(crate) fn order() -> WriteOrder {
+    let identity = Identity::default;
+    let date = SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000);
     WriteOrder {
-        signature: Signature {
-            author: Identity::default(),
-            committer: Identity::default(),
-            date: SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000),
-            sign_off: false,
-        },
+        signature: Signature { author: identity(), committer: identity(), date, sign_off: false },
         message: Arc::new(|plan, changes| {
-            let changes: String = changes.iter().map(|change| format!("{}\n", change.to)).collect();
-            format!("update {}\n\n{changes}", plan.application.name)
+            let changes: Vec<String> = changes.iter().map(|it| it.to.to_string()).collect();
+            format!("update {}\n\n{}\n", plan.application.name, changes.join("\n"))
         }),
         dry_run: false,
     }
 }
 
-/// What became of the plans, one word or sentence each.
+/// What became of the plans, one line each.
 pub(crate) fn told(written: &BranchWritten) -> Vec<String> {
     let word = |written: &Written| match written {
         Written::Changed { files, .. } => {
@@ -169,9 +169,12 @@ pub(crate) fn told(written: &BranchWritten) -> Vec<String> {
         Written::AlreadySo => "already so".to_owned(),
         Written::Failed(error) => format!("{}: {error}", error.reason()),
     };
-    written
-        .commits
-        .iter()
-        .map(|it| format!("{} {}", it.application.name, word(&it.written)))
-        .collect()
+    let commits = written.commits.iter();
+    commits.map(|it| format!("{} {}", it.application.name, word(&it.written))).collect()
+}
+
+/// Subjects of a branch's commits, newest first.
+pub(crate) fn subjects(remote: &aiu_testkit::git::GitRemote, branch: &str) -> Vec<String> {
+    let log = remote.log(branch).into_iter();
+    log.map(|commit| commit.message.lines().next().unwrap_or_default().to_owned()).collect()
 }

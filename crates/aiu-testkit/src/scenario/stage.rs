@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::text::{Branches, Deed, Files, Given};
 use crate::git::{Commit, GitRemote};
-use crate::registry::{Fault, Kind, Paging, Registry};
+use crate::registry::{Fault, Kind, Links, Paging, Registry};
 
 /// Everything that a scenario needs, on this machine.
 pub struct Stage {
@@ -31,7 +31,7 @@ impl Stage {
     pub(super) async fn set(given: &Given) -> anyhow::Result<Self> {
         let registry = Registry::start().await;
         if let Some(size) = given.page_size {
-            registry.paging(Paging { page_size: size, ..Paging::default() });
+            registry.paging(Paging { page_size: size, links: Links::Relative });
         }
         let remotes = given.git.iter().map(|(url, branches)| (url.clone(), remote(branches)));
         let mut hosts: Vec<String> = given.registry.keys().map(|name| split(name).0).collect();
@@ -97,7 +97,9 @@ impl Stage {
             Deed::Commit(remotes) => {
                 for (url, branches) in remotes {
                     let remote = self.remote(url)?;
-                    branches.iter().for_each(|(branch, files)| commit(remote, branch, files));
+                    for (branch, files) in branches {
+                        commit(remote, branch, files);
+                    }
                 }
             }
             Deed::Write(files) => self.write(files)?,

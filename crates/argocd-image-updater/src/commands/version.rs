@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::session::own_platform;
+
 /// What was built, and from what.
 struct Built {
     short: bool,
@@ -23,15 +25,6 @@ impl fmt::Display for Built {
         writeln!(f, "  BuildDate: {}", env!("AIU_BUILD_DATE"))?;
         writeln!(f, "  GitCommit: {commit}")?;
         writeln!(f, "  RustVersion: {}", env!("AIU_RUSTC"))?;
-        writeln!(f, "  Platform: {}/{}", std::env::consts::OS, go_architecture())
-    }
-}
-
-/// The processor's name as container platforms spell it.
-fn go_architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
+        writeln!(f, "  Platform: {}", own_platform())
     }
 }

@@ -155,7 +155,7 @@ proptest! {
         let mut expected = documents(&text)[0].clone();
         let list = expected["helm"]["parameters"].as_array_mut().expect("the text has a list");
         let before = list.clone();
-        model_parameters(list, &wishes, &["forcestring"]);
+        model_parameters(list, &wishes, "forcestring", |_| true);
         if texts(&before) != texts(list) {
             list.sort_by(|a, b| a["name"].as_str().cmp(&b["name"].as_str()));
         }
@@ -168,10 +168,11 @@ proptest! {
     fn spec_parameters_are_replaced_and_appended(layout in layout(), name in 0..NAMES.len(), spec in 0..NAMES.len()) {
         let list = layout.list("parameters", 6, PARAMETER);
         let text = layout.finish(format!("kind: Secret\n---\nspec:\n  source:\n    # ours\n    helm:\n{list}"));
-        let wishes = [helm(name, "1.20"), helm(spec, "v2")];
+        // Helm would read the first value as a number; the second is text to it in any case.
+        let wishes = [helm(name, "16"), helm(spec, "v2")];
         let mut expected = documents(&text);
         let list = expected[1]["spec"]["source"]["helm"]["parameters"].as_array_mut();
-        model_parameters(list.expect("the text has a list"), &wishes, &["forceString"]);
+        model_parameters(list.expect("the text has a list"), &wishes, "forceString", |value| value == "16");
         let new = check(&text, |text| apply_in_spec(text, 1, SourceRef::Single, &wishes))?;
         prop_assert_eq!(&documents(&new), &expected, "from {:?}\nto {:?}", text, new);
         prop_assert_eq!(comments(&new), comments(&text), "from {:?}\nto {:?}", text, new);
@@ -188,17 +189,27 @@ fn helm(name: usize, tag: &str) -> Wish {
     Wish { keys: Keys::Helm(keys), image: image.parse().unwrap() }
 }
 
-fn model_parameters(list: &mut Vec<Value>, wishes: &[Wish], flags: &[&str]) {
-    for wish in wishes {
+/// New entries carry the flag; of those that are there, the ones whose value `needs_flag`.
+fn model_parameters(
+    list: &mut Vec<Value>,
+    wishes: &[Wish],
+    flag: &str,
+    needs_flag: impl Fn(&str) -> bool,
+) {
+    for (at, wish) in wishes.iter().enumerate() {
+        // Of two wishes for one name the later counts.
+        if wishes[at + 1..].iter().any(|later| later.keys == wish.keys) {
+            continue;
+        }
         let Keys::Helm(HelmKeys::NameAndTag { tag: Some(name), .. }) = &wish.keys else { continue };
         let name: &str = name;
         let value = wish.image.tag.as_ref().expect("each wish has a tag").as_tag_value();
         if !list.iter().any(|item| item["name"] == json!(name)) {
-            list.push(json!({ "name": name }));
+            list.push(json!({ "name": name, flag: true }));
         }
         for item in list.iter_mut().filter(|item| item["name"] == json!(name)) {
             item["value"] = json!(value);
-            for flag in flags {
+            if needs_flag(&value) {
                 item[flag] = json!(true);
             }
         }
