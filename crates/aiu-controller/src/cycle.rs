@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::cluster::Cluster;
 use crate::report::CycleReport;
-use crate::steps::{batch, choose, observe, plan, read, scan, write};
+use crate::steps::{batch, choose, inspect, observe, plan, read, scan, write};
 use crate::unlock::unlock;
 
 /// What a pass works with.
@@ -81,8 +81,9 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     observe::observe(&mut rows, &texts, world);
 
     let scans = scan::list_tags(&rows, started, world).await;
-    let shortlists = choose::shortlists(&rows, &scans);
-    choose::decisions(&mut rows, &scans, &shortlists, world);
+    let mut shortlists = choose::shortlists(&rows, &scans);
+    inspect::inspect(&mut shortlists, started, world).await;
+    choose::decisions(&mut rows, &shortlists, world);
     let changes = batch::changes(&rows);
 
     let batches = batch::batches(&mut rows, &changes, &texts);

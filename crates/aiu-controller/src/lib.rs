@@ -9,5 +9,5 @@ pub mod cycle;
 pub mod passes;
 pub mod phrases;
 pub mod report;
-mod steps;
+pub mod steps;
 pub mod unlock;

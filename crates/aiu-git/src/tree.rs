@@ -78,7 +78,8 @@ pub(crate) fn candidates(path: &FilePath, kind: FileKind) -> Vec<FilePath> {
         FileKind::HelmValues
         | FileKind::HelmOverride
         | FileKind::KustomizeOverride
-        | FileKind::PluginOverride => vec![path.clone()],
+        | FileKind::PluginOverride
+        | FileKind::Manifest => vec![path.clone()],
     }
 }
 

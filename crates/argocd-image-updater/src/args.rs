@@ -1,5 +1,7 @@
 //! The command line: names and defaults of the established flags (spec 22 §3, 40).
 
+#![expect(clippy::doc_markdown, reason = "the comments of arguments are their help texts")]
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 

@@ -105,6 +105,18 @@ pub fn logging(shared: &Shared, env: &Environment) -> Result<Logging> {
 }
 
 impl Settings {
+    /// Defaults over these folders.
+    pub fn for_folder(manifests: PathBuf, cache_dir: PathBuf) -> Self {
+        Self {
+            manifests,
+            namespace: "argocd".to_owned(),
+            concurrency: 10,
+            allow_downgrade: false,
+            cache_dir,
+            warnings: Vec::new(),
+        }
+    }
+
     /// Merges what flags and environment say.
     pub fn read(shared: &Shared, env: &Environment) -> Result<Self> {
         let mut warnings = Vec::new();
@@ -118,6 +130,9 @@ impl Settings {
         let cache_dir = (shared.cache_dir.clone())
             .or_else(|| env.text("IMAGE_UPDATER_CACHE_DIR").map(PathBuf::from))
             .unwrap_or_else(|| default_cache_dir(env));
+        // git runs elsewhere, so a relative folder would be another one for it.
+        let cache_dir = std::path::absolute(&cache_dir)
+            .with_context(|| format!("--cache-dir {}", cache_dir.display()))?;
         Ok(Self {
             manifests,
             namespace: (shared.argocd_namespace.clone())

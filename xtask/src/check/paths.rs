@@ -6,6 +6,9 @@ use super::{Finding, Tree};
 const PERSONAL: [&str; 4] =
     [concat!("/", "home/"), concat!("/", "Users/"), concat!("/", "root/"), concat!("/", "work/")];
 
+/// Names that stand for whoever reads: examples, not leaks.
+const ANYBODY: [&str; 4] = ["argocd", "me", "user", "you"];
+
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.texts() {
@@ -21,12 +24,14 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Whether the folder stands in the line as the start of an absolute path: not within a longer
-/// path or an address, and with a name after it.
+/// path or an address, and with somebody's name after it.
 fn begins_a_path(line: &str, folder: &str) -> bool {
     let inside_a_path = |c: char| c.is_alphanumeric() || "._-~/*)}>]".contains(c);
     line.match_indices(folder).any(|(at, _)| {
+        let after = &line[at + folder.len()..];
+        let name = after.split(|c: char| !(c.is_alphanumeric() || "._-".contains(c))).next();
         !line[..at].ends_with(inside_a_path)
-            && line[at + folder.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '.')
+            && name.is_some_and(|name| !name.is_empty() && !ANYBODY.contains(&name))
     })
 }
 
@@ -47,6 +52,8 @@ mod tests {
             ("docs~work/plan.md",              false),
             ("${HOME}~work/x",                 false),
             ("the folder ~home/ of a system",  false),
+            ("HOME is ~home/me, or ~home/you", false),
+            ("~home/me and ~home/ada",         true),
         ];
         for (line, expected) in rows {
             let line = line.replace('~', "/");

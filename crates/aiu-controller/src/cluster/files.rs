@@ -24,7 +24,7 @@ use super::{PatchError, Patched};
 /// Files above this size hold no manifests that people write.
 const LARGEST_FILE: u64 = 32 << 20;
 
-/// The ConfigMap whose keys are settings (spec 22 §10).
+/// The `ConfigMap` whose keys are settings (spec 22 §10).
 pub const CONFIG_MAP: &str = "argocd-image-updater-config";
 
 /// All objects of ours in a folder.
@@ -148,7 +148,7 @@ impl Manifests {
         self.updaters.iter().map(|(name, updater)| (name, updater))
     }
 
-    /// The keys of the settings' ConfigMap; empty if the folder has none.
+    /// The keys of the settings' `ConfigMap`; empty if the folder has none.
     pub fn settings(&self) -> &BTreeMap<String, String> {
         &self.settings
     }

@@ -120,7 +120,8 @@ fn commit(
     let told: Vec<ImageChange> = changes.iter().map(|change| change.change.clone()).collect();
     let mut key = target.branch.clone();
     if let Some(template) = &key.head {
-        let name = head(template, app, &told).map_err(|cause| failure("BranchNameInvalid", cause))?;
+        let name =
+            head(template, app, &told).map_err(|cause| failure("BranchNameInvalid", cause))?;
         key.head = Some(name);
     }
     let edit = FileEdit { path, kind, wishes: wishes(rows, changes, app, all) };
@@ -132,8 +133,7 @@ fn commit(
 fn wishes(rows: &[Row], changes: &[&Change], app: &AppName, all: bool) -> Vec<Wish> {
     let own = rows.iter().enumerate().filter(|(_, row)| row.image.key.application == *app);
     own.filter_map(|(index, row)| {
-        let changed = changes.iter().find(|change| change.row == index);
-        let image = match changed {
+        let image = match changes.iter().find(|change| change.row == index) {
             Some(change) => change.change.to.clone(),
             None if all => row.current.as_ref()?.reference.clone()?,
             None => return None,
@@ -146,7 +146,7 @@ fn wishes(rows: &[Row], changes: &[&Change], app: &AppName, all: bool) -> Vec<Wi
 /// The branch that is pushed to, from its template (spec 30 §2.4).
 fn head(template: &str, app: &AppName, changes: &[ImageChange]) -> Result<Arc<str>, String> {
     let template = Template::parse(template).map_err(|error| error.to_string())?;
-    let name = branch_name(&template, &BranchData::new(app, changes))
+    let name = branch_name(&template, &BranchData::new(app, "", changes))
         .map_err(|error| error.to_string())?;
     Ok(name.text.into())
 }

@@ -4,40 +4,72 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use aiu_core::decide::{
-    DecideOptions, Shortlist, TagList, Verdict, decide, findings, shortlist,
+    Current, CurrentSource, DecideOptions, Merit, Shortlist, TagList, Verdict, decide, findings,
+    reselect_live, shortlist,
 };
 use aiu_core::outcome::{Failure, Outcome, Stage};
-use aiu_core::policy::UpdatePolicy;
+use aiu_core::policy::{UpdatePolicy, UpdateStrategy};
 use aiu_core::report::Finding;
-use aiu_registry::{ScanError, ScanKey};
+use aiu_registry::{ScanError, ScanKey, ScanRequest};
 
 use super::Row;
-use super::scan::scan_key;
+use super::scan::request;
 use crate::cycle::World;
 
 /// What every scan came to.
 pub type Scans = HashMap<ScanKey, Result<Arc<TagList>, Arc<ScanError>>>;
 
 /// What images share: the same tags seen by the same policy.
-pub type Shortlists = HashMap<(ScanKey, Arc<UpdatePolicy>), Arc<Shortlist>>;
+pub type Shortlists = HashMap<(ScanKey, Arc<UpdatePolicy>), Listed>;
+
+/// A shortlist, and whom to ask about its tags.
+pub struct Listed {
+    /// Whom to ask.
+    pub request: ScanRequest,
+    /// The list, or why there is none.
+    pub list: Result<Arc<Shortlist>, Failure>,
+}
 
 /// Makes each shortlist once, however many images share it.
 pub fn shortlists(rows: &[Row], scans: &Scans) -> Shortlists {
     let mut lists = Shortlists::new();
     for row in rows.iter().filter(|row| row.is_open()) {
         let Ok(policy) = &row.image.policy else { continue };
-        let key = scan_key(&row.image);
-        if let Some(Ok(tags)) = scans.get(&key) {
-            lists
-                .entry((key, Arc::clone(policy)))
-                .or_insert_with(|| Arc::new(shortlist(policy, tags)));
-        }
+        let request = request(&row.image);
+        lists.entry((request.key(), Arc::clone(policy))).or_insert_with(|| {
+            let list = listed(policy, scans.get(&request.key()));
+            Listed { request, list }
+        });
     }
     lists
 }
 
+fn listed(
+    policy: &UpdatePolicy,
+    scan: Option<&Result<Arc<TagList>, Arc<ScanError>>>,
+) -> Result<Arc<Shortlist>, Failure> {
+    match (scan, &policy.strategy) {
+        (Some(Err(error)), _) => Err(unanswered(error)),
+        (Some(Ok(tags)), _) => Ok(Arc::new(shortlist(policy, tags))),
+        // Nothing was listed, since this strategy knows its only tag.
+        (None, UpdateStrategy::Digest(tag)) => {
+            Ok(Arc::new(shortlist(policy, &TagList::new([tag.clone()]))))
+        }
+        (None, _) => Err(Failure {
+            stage: Stage::Scanned,
+            reason: "NotListed",
+            message: "the tags of its repository were not listed in this pass".to_owned(),
+        }),
+    }
+}
+
+/// A registry that did not answer, as a failure of whoever asked.
+pub fn unanswered(error: &ScanError) -> Failure {
+    Failure { stage: Stage::Scanned, reason: error.reason(), message: error.to_string() }
+}
+
 /// Decides every open row; those without anything to write are done with.
-pub fn decisions(rows: &mut [Row], scans: &Scans, lists: &Shortlists, world: &World) {
+pub fn decisions(rows: &mut [Row], lists: &Shortlists, world: &World) {
     for row in rows.iter_mut().filter(|row| row.is_open()) {
         let policy = match &row.image.policy {
             Ok(policy) => Arc::clone(policy),
@@ -46,27 +78,42 @@ pub fn decisions(rows: &mut [Row], scans: &Scans, lists: &Shortlists, world: &Wo
                 continue;
             }
         };
-        let key = scan_key(&row.image);
-        if let Some(Err(error)) = scans.get(&key) {
-            row.fail(Stage::Scanned, error.reason(), error.to_string());
-            continue;
+        let key = (request(&row.image).key(), Arc::clone(&policy));
+        match lists.get(&key).map(|listed| &listed.list) {
+            Some(Ok(list)) => decide_row(row, &policy, list, world),
+            Some(Err(failure)) => row.outcome = Some(Outcome::Failed(failure.clone())),
+            // Every open row has a list; `finish` reports one that has none.
+            None => {}
         }
-        let Some(list) = lists.get(&(key, Arc::clone(&policy))) else {
-            row.fail(Stage::Chosen, "StrategyUnsupported", unsupported(&policy));
-            continue;
-        };
-        let options = DecideOptions {
-            default_registry: world.registries.default_registry(),
-            kustomize_name: row.image.names.kustomize.is_some(),
-            allow_downgrade: world.settings.allow_downgrade,
-        };
-        let decision =
-            decide(list, &policy, &row.image.configured, row.current.as_ref(), &options);
-        row.findings =
-            findings(&decision, &policy, &row.image.configured, row.current.as_ref());
-        row.outcome = finished(&decision.verdict, &row.findings);
-        row.decision = Some(decision);
     }
+}
+
+fn decide_row(row: &mut Row, policy: &UpdatePolicy, list: &Arc<Shortlist>, world: &World) {
+    let options = DecideOptions {
+        default_registry: world.registries.default_registry(),
+        kustomize_name: row.image.names.kustomize.is_some(),
+        allow_downgrade: world.settings.allow_downgrade,
+    };
+    if let Some(sibling) = stale_sibling(row, list, &options) {
+        row.current = Some(sibling);
+    }
+    let image = &row.image.configured;
+    let decision = decide(list, policy, image, row.current.as_ref(), &options);
+    row.findings = findings(&decision, policy, image, row.current.as_ref());
+    row.outcome = finished(&decision.verdict, &row.findings);
+    row.decision = Some(decision);
+}
+
+/// Under the digest strategy several containers may run one image at different ages; the one
+/// that is behind counts (spec 10 §3.3).
+fn stale_sibling(row: &Row, list: &Shortlist, options: &DecideOptions) -> Option<Current> {
+    let live = row.image.live.as_deref()?;
+    if row.current.as_ref()?.source != CurrentSource::Live {
+        return None;
+    }
+    let Merit::Digest(Some(newest)) = &list.candidates.first()?.merit else { return None };
+    let index = reselect_live(&row.image.configured, live, newest, &options.default_registry)?;
+    Some(Current { reference: live.get(index).cloned(), source: CurrentSource::Live })
 }
 
 /// The outcome of a verdict that asks for no write.
@@ -85,12 +132,4 @@ fn finished(verdict: &Verdict, findings: &[Finding]) -> Option<Outcome> {
         })),
         Verdict::NoCandidate(_) => Some(Outcome::NoCandidate),
     }
-}
-
-/// Strategies that look at images wait for the scanner to look at them.
-fn unsupported(policy: &UpdatePolicy) -> String {
-    format!(
-        "the update strategy '{}' needs more than the list of tags, which this version does not ask for yet; use semver or alphabetical",
-        policy.strategy.name()
-    )
 }

@@ -5,6 +5,7 @@
 
 pub mod batch;
 pub mod choose;
+pub mod inspect;
 pub mod observe;
 pub mod plan;
 pub mod read;
@@ -37,7 +38,14 @@ pub struct Row {
 impl Row {
     /// A row at its start.
     pub fn new(image: TrackedImage) -> Self {
-        Self { image, current: None, keys: None, decision: None, findings: Vec::new(), outcome: None }
+        Self {
+            image,
+            current: None,
+            keys: None,
+            decision: None,
+            findings: Vec::new(),
+            outcome: None,
+        }
     }
 
     /// Ends this row with a failure.

@@ -18,6 +18,14 @@ use crate::cycle::World;
 pub fn observe(rows: &mut [Row], texts: &Texts, world: &World) {
     let default = world.registries.default_registry();
     for row in rows.iter_mut().filter(|row| row.is_open()) {
+        // Asked before anything that can fail: what nobody runs has no errors.
+        if runs(&row.image, &default) == Some(false)
+            && world.settings.require_live
+            && !row.image.force
+        {
+            row.outcome = Some(Outcome::NotLive);
+            continue;
+        }
         let seen = match &row.image.target {
             Target::Spec { source_type, .. } => in_spec(row, *source_type, world),
             Target::File(target) => in_file(row, target, texts, world),
@@ -26,7 +34,7 @@ pub fn observe(rows: &mut [Row], texts: &Texts, world: &World) {
             Err((reason, message)) => row.fail(Stage::Selected, reason, message),
             Ok(Seen { keys, places }) => {
                 row.keys = Some(keys);
-                match judge(&row.image, places, &default, world.settings.require_live) {
+                match judge(&row.image, places, &default) {
                     Some(current) => row.current = Some(current),
                     None => row.outcome = Some(Outcome::NotLive),
                 }
@@ -44,7 +52,10 @@ struct Seen {
 fn in_spec(row: &Row, source_type: SourceType, world: &World) -> Result<Seen, Unreadable> {
     let keys = row.image.names.spec_keys(source_type);
     let found = spec_value(&row.image, &keys, world)?;
-    Ok(Seen { keys, places: found.map(|found| (CurrentSource::Target, found)).into_iter().collect() })
+    Ok(Seen {
+        keys,
+        places: found.map(|found| (CurrentSource::Target, found)).into_iter().collect(),
+    })
 }
 
 fn in_file(
@@ -58,11 +69,20 @@ fn in_file(
         Some(Err(error)) => return Err((error.reason(), error.to_string())),
         None => return Err(("GitUnreachable", "the branch was not read".to_owned())),
     };
-    let (path, kind) = resolved_file(&target.file, branch)
-        .map_err(|cause| ("UnsupportedSourceType", format!("{}: {cause}", row.image.key.application)))?;
+    let (path, kind) = resolved_file(&target.file, branch).map_err(|cause| {
+        ("UnsupportedSourceType", format!("{}: {cause}", row.image.key.application))
+    })?;
     let keys = row.image.names.keys(kind);
     let mut places = Vec::new();
-    if let Some((file, text)) = read::text(branch, &path, kind)? {
+    let file = read::text(branch, &path, kind)?;
+    if file.is_none() && kind == FileKind::Kustomization {
+        let message = format!(
+            "could not find kustomization in {path} on branch '{}'; correct the write-back-target or spec.source.path",
+            branch.branch
+        );
+        return Err(("TargetMissing", message));
+    }
+    if let Some((file, text)) = file {
         let found = read_value(&row.image, &file.to_string(), || {
             current(kind, &text, &keys, &row.image.configured.repository)
         })?;
@@ -115,33 +135,33 @@ fn read_value(
     })
 }
 
+/// Whether a reference is this image, or what the manifests call it.
+fn is_ours(image: &TrackedImage, reference: &ImageReference, default: &Registry) -> bool {
+    let renamed = image.names.kustomize.as_ref().and_then(|(_, image)| image.as_ref());
+    reference.repository.same_as(&image.configured.repository, default)
+        || renamed.is_some_and(|renamed| reference.repository.same_as(renamed, default))
+}
+
+/// Whether Argo CD says that the image runs; `None` if it says nothing.
+fn runs(image: &TrackedImage, default: &Registry) -> Option<bool> {
+    let live = image.live.as_deref()?;
+    Some(live.iter().any(|entry| is_ours(image, entry, default)))
+}
+
 /// The current value, if the image is in use.
 fn judge(
     image: &TrackedImage,
     mut places: Vec<(CurrentSource, ImageReference)>,
     default: &Registry,
-    require_live: bool,
 ) -> Option<Current> {
-    let is_ours = |reference: &ImageReference| {
-        let renamed = image.names.kustomize.as_ref().and_then(|(_, image)| image.as_ref());
-        reference.repository.same_as(&image.configured.repository, default)
-            || renamed.is_some_and(|r| reference.repository.same_as(r, default))
-    };
-    let live = image.live.as_deref().and_then(|live| live.iter().find(|entry| is_ours(entry)));
-    let named_here =
-        places.iter().any(|(_, reference)| image.names.named || is_ours(reference));
-    let in_use = match (&image.live, require_live) {
-        (Some(_), true) => live.is_some(),
-        _ => live.is_some() || named_here,
-    };
-    if !in_use && !image.force {
-        return None;
-    }
     // A default key that holds another repository says nothing about this image.
-    places.retain(|(_, reference)| image.names.named || is_ours(reference));
-    places.extend(live.map(|entry| (CurrentSource::Live, entry.clone())));
-    Some(match places.into_iter().next() {
-        Some((source, reference)) => Current { reference: Some(reference), source },
-        None => Current { reference: None, source: CurrentSource::Forced },
-    })
+    places.retain(|(_, reference)| image.names.named || is_ours(image, reference, default));
+    let live = image.live.as_deref().unwrap_or_default();
+    let running = live.iter().find(|entry| is_ours(image, entry, default));
+    places.extend(running.map(|entry| (CurrentSource::Live, entry.clone())));
+    match places.into_iter().next() {
+        Some((source, reference)) => Some(Current { reference: Some(reference), source }),
+        None if image.force => Some(Current { reference: None, source: CurrentSource::Forced }),
+        None => None,
+    }
 }

@@ -107,7 +107,10 @@ fn not_read(
         severity: Severity::Warning,
         reason: "AnnotationsNotRead",
         found: "it has image annotations, but no ImageUpdater selects it".to_owned(),
-        fix: format!("add to an ImageUpdater in namespace {}: {{namePattern: {}, useAnnotations: true}}", name.namespace, name.name),
+        fix: format!(
+            "add to an ImageUpdater in namespace {}: {{namePattern: {}, useAnnotations: true}}",
+            name.namespace, name.name
+        ),
     };
     unread.map(|(name, _)| ((*name).clone(), finding(name))).collect()
 }

@@ -35,7 +35,8 @@ pub async fn write(batches: Batches, access: &Access, world: &World) -> AllWritt
     };
     let remotes: Vec<Arc<str>> =
         batches.branches.iter().map(|batch| Arc::clone(&batch.key.remote)).collect();
-    let works = batches.branches.into_iter().map(|batch| BranchWork { batch, access: access.git() });
+    let works =
+        batches.branches.into_iter().map(|batch| BranchWork { batch, access: access.git() });
     let written = world.writers.write(works.collect(), &order).await;
     AllWritten { specs, branches: remotes.into_iter().zip(written).collect() }
 }
@@ -109,15 +110,15 @@ fn settle_branch(
                     branch: branch.to_owned(),
                     commit: Some(commit.to_string()),
                 };
-                report.writes.extend(files.into_iter().map(|ChangedFile { path, before, after, .. }| {
-                    Write {
+                report.writes.extend(files.into_iter().map(
+                    |ChangedFile { path, before, after, .. }| Write {
                         application: one.application.clone(),
                         place: place.clone(),
                         file: path.to_string(),
                         before: before.as_deref().map(str::to_owned),
                         after: after.to_string(),
-                    }
-                }));
+                    },
+                ));
                 Fate::Changed(changes)
             }
         };
@@ -130,10 +131,8 @@ fn outcome(fate: &Fate, change: ImageChange) -> Outcome {
     match fate {
         Fate::Changed(changed) if changed.contains(&change) => Outcome::Updated(change),
         Fate::Changed(_) | Fate::AlreadySo => Outcome::AlreadySo,
-        Fate::Failed(reason, message) => Outcome::Failed(Failure {
-            stage: Stage::Written,
-            reason,
-            message: message.clone(),
-        }),
+        Fate::Failed(reason, message) => {
+            Outcome::Failed(Failure { stage: Stage::Written, reason, message: message.clone() })
+        }
     }
 }

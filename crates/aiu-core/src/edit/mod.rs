@@ -13,6 +13,7 @@ mod error;
 pub mod helm_values;
 pub mod kustomization;
 pub mod lists;
+pub mod manifests;
 mod override_file;
 mod path;
 mod reading;
@@ -52,6 +53,8 @@ pub enum FileKind {
     KustomizeOverride,
     /// `.argocd-source-<app>.yaml` of a Plugin source (spec 30 §4.4).
     PluginOverride,
+    /// A plain manifest, or several in one file (spec 40 B3).
+    Manifest,
 }
 
 /// Under which keys a target holds one image (spec 10 §6.2, 30 §4.3).
@@ -67,6 +70,8 @@ pub enum Keys {
     },
     /// Environment variables of a config management plugin.
     Plugin(PluginKeys),
+    /// The image fields of plain manifests, found by the image's repository.
+    Manifest,
 }
 
 /// Keys of Helm parameters, or paths in a values file.
@@ -130,9 +135,10 @@ pub fn current(
             kustomization::current(text, name.as_deref(), configured)
         }
         (FileKind::HelmValues, Keys::Helm(keys)) => helm_values::current(text, keys, configured),
-        (FileKind::HelmOverride, Keys::Helm(_))
-        | (FileKind::KustomizeOverride, Keys::Kustomize { .. })
-        | (FileKind::PluginOverride, Keys::Plugin(_)) => {
+        (FileKind::Manifest, Keys::Manifest) => {
+            Ok(manifests::places(text, configured)?.into_iter().map(|place| place.image).next())
+        }
+        (FileKind::HelmOverride | FileKind::KustomizeOverride | FileKind::PluginOverride, _) => {
             override_file::read(text, keys, configured)
         }
         _ => Err(wrong_keys(kind)),
@@ -148,32 +154,41 @@ pub fn current(
 ///
 /// See [`Problem`]; nothing is to be written then.
 pub fn apply(kind: FileKind, text: Option<&str>, wishes: &[Wish]) -> Result<Edited, EditError> {
+    let existing = text.ok_or(EditError { problem: Problem::Missing, line: None });
     match kind {
         FileKind::Kustomization => {
-            let text = text.ok_or(EditError { problem: Problem::Missing, line: None })?;
-            let wishes: Result<Vec<_>, _> = wishes
-                .iter()
-                .map(|wish| match &wish.keys {
-                    Keys::Kustomize { name } => Ok((name.as_deref(), &wish.image)),
-                    _ => Err(wrong_keys(kind)),
-                })
-                .collect();
-            kustomization::apply(text, &wishes?)
+            let wishes = select(kind, wishes, |keys| match keys {
+                Keys::Kustomize { name } => Some(name.as_deref()),
+                _ => None,
+            });
+            kustomization::apply(existing?, &wishes?)
         }
         FileKind::HelmValues => {
-            let wishes: Result<Vec<_>, _> = wishes
-                .iter()
-                .map(|wish| match &wish.keys {
-                    Keys::Helm(keys) => Ok((keys, &wish.image)),
-                    _ => Err(wrong_keys(kind)),
-                })
-                .collect();
+            let wishes = select(kind, wishes, |keys| match keys {
+                Keys::Helm(keys) => Some(keys),
+                _ => None,
+            });
             helm_values::apply(text, &wishes?)
+        }
+        FileKind::Manifest => {
+            let wishes = select(kind, wishes, |keys| (*keys == Keys::Manifest).then_some(()))?;
+            let images: Vec<_> = wishes.into_iter().map(|((), image)| image).collect();
+            manifests::apply(existing?, &images)
         }
         FileKind::HelmOverride => override_file::apply(text, List::Parameters, wishes),
         FileKind::KustomizeOverride => override_file::apply(text, List::Images, wishes),
         FileKind::PluginOverride => override_file::apply(text, List::Variables, wishes),
     }
+}
+
+/// The wishes with the keys that this kind of file has.
+fn select<'w, K>(
+    kind: FileKind,
+    wishes: &'w [Wish],
+    keys: impl Fn(&'w Keys) -> Option<K>,
+) -> Result<Vec<(K, &'w ImageReference)>, EditError> {
+    let wanted = |wish: &'w Wish| Some((keys(&wish.keys)?, &wish.image));
+    wishes.iter().map(|wish| wanted(wish).ok_or_else(|| wrong_keys(kind))).collect()
 }
 
 /// What an Application's own spec says for one image; as [`current`].

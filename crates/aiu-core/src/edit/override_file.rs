@@ -6,7 +6,7 @@ use super::yaml::{self, Kind, NodeId, Plan, Tree, Value};
 use super::{EditError, Edited, Keys, Problem, Wish};
 use crate::image::{ImageReference, Repository};
 
-const DIALECT: Dialect = Dialect { force_string: "forcestring", sorted: true };
+const DIALECT: Dialect = Dialect { force_string: "forcestring", flags_all: true, sorted: true };
 
 /// What the file says for one image.
 pub(super) fn read(
@@ -21,27 +21,29 @@ pub(super) fn read(
     }
 }
 
-/// Makes the file's list hold the wished entries; entries that nobody wishes stay.
+/// Makes the file's list hold the wished entries, and each other list that something is wished
+/// for; entries that nobody wishes stay.
 ///
-/// The list is made even if nothing is wished: `parameters: []` is what the reference writes for
-/// a source whose images have no parameters (spec 32, A105). A caller that has nothing to write
-/// asks for no edit.
-pub(super) fn apply(text: Option<&str>, list: List, wishes: &[Wish]) -> Result<Edited, EditError> {
-    let wanted = Wanted::of(wishes);
+/// The file's own list is made even if nothing is wished: `parameters: []` is what the reference
+/// writes for a source whose images have no parameters (spec 32, A105). A caller that has
+/// nothing to write asks for no edit.
+pub(super) fn apply(text: Option<&str>, own: List, wishes: &[Wish]) -> Result<Edited, EditError> {
+    let wanted = Wanted::of(wishes)?;
+    let lists = List::ALL.into_iter().filter(|list| *list == own || wanted.has(*list));
     let text = text.unwrap_or_default();
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Ok(Edited::Changed(yaml::document(&list.fresh(DIALECT, &wanted))));
+        let blocks = lists.map(|list| list.fresh(DIALECT, &wanted)).collect();
+        return Ok(Edited::Changed(yaml::document(&Value::Mapping(blocks))));
     }
     let tree = Tree::parse(text)?;
     let mut plan = Plan::new(&tree);
-    match root(&tree)? {
-        Some(root) => list.plan(&mut plan, root, DIALECT, &wanted)?,
-        None => {
-            if let Value::Mapping(entries) = list.fresh(DIALECT, &wanted) {
-                for (key, value) in entries {
-                    plan.put(None, 0, &[&key], value)?;
-                }
-            }
+    let root = root(&tree)?;
+    for list in lists {
+        if let Some(root) = root {
+            list.plan(&mut plan, root, DIALECT, &wanted)?;
+        } else {
+            let (key, value) = list.fresh(DIALECT, &wanted);
+            plan.put(None, 0, &[&key], value)?;
         }
     }
     plan.finish()

@@ -18,6 +18,9 @@ const FORCE_STRING: &str = "forceString";
 pub(super) struct Dialect {
     /// The key that makes Helm take a value for a string.
     pub(super) force_string: &'static str,
+    /// Whether every entry that is written carries the flag, needed or not, as the original's
+    /// override files do.
+    pub(super) flags_all: bool,
     /// Whether Helm's parameters are kept in the order of their names.
     pub(super) sorted: bool,
 }
@@ -39,7 +42,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) fn of(wishes: &[Wish]) -> Self {
+    pub(super) fn of(wishes: &[Wish]) -> Result<Self, EditError> {
         let mut wanted = Self::default();
         for Wish { keys, image } in wishes {
             match keys {
@@ -49,9 +52,10 @@ impl Wanted {
                     wanted.images.push(KustomizeImage { name: name.clone(), image });
                 }
                 Keys::Plugin(keys) => wanted.variables.extend(Setting::of_plugin(keys, image)),
+                Keys::Manifest => return Err(no_list()),
             }
         }
-        wanted
+        Ok(wanted)
     }
 
     /// Whether anything is wished for this list.
@@ -65,6 +69,9 @@ impl Wanted {
 }
 
 impl List {
+    pub(super) const ALL: [Self; 3] = [Self::Parameters, Self::Images, Self::Variables];
+
+    /// The two keys under which the list stands.
     fn keys(self) -> [&'static str; 2] {
         match self {
             Self::Parameters => ["helm", "parameters"],
@@ -73,15 +80,15 @@ impl List {
         }
     }
 
-    /// The list of a source that has none of it yet.
-    pub(super) fn fresh(self, dialect: Dialect, wanted: &Wanted) -> Value {
+    /// The list's block for a file that has nothing yet: its key, and what stands below.
+    pub(super) fn fresh(self, dialect: Dialect, wanted: &Wanted) -> (String, Value) {
         let [block, list] = self.keys();
         let values = match self {
             // Nothing is merged here: `nginx` and `docker.io/nginx` stay two entries.
             Self::Images => wanted.images.iter().map(image).collect(),
             _ => self.new_values(dialect, wanted),
         };
-        nested(block, nested(list, Value::Sequence(values)))
+        (block.to_owned(), nested(list, Value::Sequence(values)))
     }
 
     /// Plans that the list below `base`, a mapping, holds the wished entries.
@@ -160,6 +167,10 @@ impl List {
     }
 }
 
+fn no_list() -> EditError {
+    EditError::key("an image field of a manifest is no key of a source")
+}
+
 /// How much of a list there is.
 enum Place {
     NoBlock,
@@ -192,6 +203,7 @@ pub(super) fn current(
                 .and_then(|at| KustomizeImage::parse(texts[at]))
                 .map(|found| found.image)
         }
+        Keys::Manifest => return Err(no_list()),
     })
 }
 
@@ -261,7 +273,8 @@ fn update(
         Some(node) => plan.set(node, &setting.value)?,
         None => plan.put(Some(item), 0, &["value"], Value::text(&setting.value))?,
     }
-    if let Some(dialect) = dialect {
+    // A flag that changes nothing is left as it is: only some texts are more than text to Helm.
+    if let Some(dialect) = dialect.filter(|d| d.flags_all || is_typed_by_helm(&setting.value)) {
         let flags = [dialect.force_string, FORCE_STRING];
         match flags.iter().find_map(|flag| tree.get(item, flag)) {
             Some(flag) => plan.raise(flag)?,
@@ -269,6 +282,16 @@ fn update(
         }
     }
     Ok(value.and_then(|value| tree.text_of(value)) != Some(&setting.value))
+}
+
+/// Whether Helm's `--set` reads a value as something else than text unless it is told not to:
+/// truth values, null, and whole numbers without a leading zero.
+fn is_typed_by_helm(value: &str) -> bool {
+    let words = ["true", "false", "null"];
+    value.is_empty()
+        || words.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || value == "0"
+        || (!value.starts_with('0') && value.parse::<i64>().is_ok())
 }
 
 fn entry(setting: impl Borrow<Setting>, dialect: Option<Dialect>) -> Value {

@@ -5,7 +5,7 @@ use super::yaml::{Kind, NodeId, Plan, Tree};
 use super::{EditError, Edited, Keys, Problem, Wish};
 use crate::image::{ImageReference, Repository};
 
-const DIALECT: Dialect = Dialect { force_string: "forceString", sorted: false };
+const DIALECT: Dialect = Dialect { force_string: "forceString", flags_all: false, sorted: false };
 
 /// Which source of an Application is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,12 +41,10 @@ pub(super) fn apply(
 ) -> Result<Edited, EditError> {
     let tree = Tree::parse(text)?;
     let source = find(&tree, document, source)?;
-    let wanted = Wanted::of(wishes);
+    let wanted = Wanted::of(wishes)?;
     let mut plan = Plan::new(&tree);
-    for list in [List::Parameters, List::Images, List::Variables] {
-        if wanted.has(list) {
-            list.plan(&mut plan, source, DIALECT, &wanted)?;
-        }
+    for list in List::ALL.into_iter().filter(|list| wanted.has(*list)) {
+        list.plan(&mut plan, source, DIALECT, &wanted)?;
     }
     plan.finish()
 }

@@ -169,9 +169,21 @@ fn finish(mut class: ClassUnicode, fold_case: bool, negated: bool) -> ClassUnico
         class.case_fold_simple();
     }
     if negated {
+        join_across_surrogates(&mut class);
         class.negate();
     }
     class
+}
+
+/// Makes one range of two that meet where the surrogates would be. The crate takes them for
+/// apart, and its negation then holds the characters on both sides of the gap.
+fn join_across_surrogates(class: &mut ClassUnicode) {
+    let (below, above) = ('\u{d7ff}', '\u{e000}');
+    if class.iter().any(|range| range.end() == below)
+        && class.iter().any(|range| range.start() == above)
+    {
+        class.push(ClassUnicodeRange::new(below, above));
+    }
 }
 
 /// The class of one character.

@@ -4,7 +4,7 @@
 //! and what a group captures is understood and dropped: only *whether* there is a match is
 //! ever asked.
 
-use regex_syntax::hir::{Class, ClassUnicode, Dot, Hir, Look, Repetition};
+use regex_syntax::hir::{Capture, Class, ClassUnicode, Dot, Hir, HirKind, Look, Repetition};
 
 use super::cursor::Cursor;
 use super::{InvalidRegexp, class, escape, excerpt};
@@ -297,9 +297,20 @@ impl<'t> Reader<'t> {
         if let Some(earlier) = self.repetition.replace(start) {
             return Err(InvalidRegexp::RepeatOperator(excerpt(self.cursor.since(earlier))));
         }
-        let repetition = Repetition { min, max, greedy: true, sub: Box::new(tree) };
+        let sub = Box::new(grouped_if_repeated(tree));
+        let repetition = Repetition { min, max, greedy: true, sub };
         self.group.sequence.push(Item { tree: Hir::repetition(repetition), weight });
         Ok(())
+    }
+}
+
+/// The crate prints a repetition of a repetition without parentheses, and `(a+)?` would be read
+/// back as a lazy `a+?`.
+fn grouped_if_repeated(tree: Hir) -> Hir {
+    if matches!(tree.kind(), HirKind::Repetition(_)) {
+        Hir::capture(Capture { index: 1, name: None, sub: Box::new(tree) })
+    } else {
+        tree
     }
 }
 

@@ -20,6 +20,9 @@ fn expressions_mean_what_go_means() {
         (r"^[[a]b]$",      "[b]",      "b"),
         (r"^a{,2}$",       "a{,2}",    "a"),
         (r"^a{02}$",       "a{02}",    "aa"),
+        (r"^(a+)?$",       "",         "b"),
+        (r"^(a{2}){3}$",   "aaaaaa",   "aaa"),
+        (r"^(?:(b?)+)?c$", "c",        "b"),
         (r"^\Qa.b\E$",     "a.b",      "axb"),
         (r"^\Qab\E*$",     "abb",      "abab"),
         (r"^\101$",        "A",        "101"),
@@ -31,6 +34,8 @@ fn expressions_mean_what_go_means() {
         (r"(?i-s:a.)b$",   "A.b",      "A\nb"),
         (r"\x{d800}|b",    "b",        "a"),
         (r"^[\x{d700}-\x{e000}]$", "\u{d700}", "\u{e001}"),
+        (r"[^\x{d7ff}\x{e000}]", "a", "\u{d7ff}"),
+        (r"[^\x{d7ff}-\x{e000}]", "\u{d7fe}", "\u{e000}"),
     ];
     for (expression, found, missed) in rows {
         let compiled = compiled(expression);

@@ -9,6 +9,7 @@ mod document;
 mod duration;
 mod entry;
 mod invalid;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 pub use entry::Entry;
 pub use invalid::{InvalidRegistries, Problem};
+pub use source::{CredentialPlace, CredentialSource, InvalidSource};
 
 use crate::image::{Registry, Repository};
 use crate::policy::ListOrder;

@@ -4,6 +4,7 @@
 mod allocations;
 #[cfg(test)]
 mod choice;
+#[cfg(test)]
 mod edit;
 #[cfg(test)]
 mod vectors;

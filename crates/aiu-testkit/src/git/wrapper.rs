@@ -28,7 +28,7 @@ echo "$*" >> "FOLDER/calls"
 call=$(wc -l < "FOLDER/calls")
 [ "$call" -eq "BEFORE" ] && kill -9 "$PPID" && exit 1
 export GIT_TRACE2_EVENT="FOLDER/trace"
-git "$@"
+"REAL" "$@"
 status=$?
 [ "$call" -eq "AFTER" ] && kill -9 "$PPID" && exit 1
 exit "$status"
@@ -44,17 +44,23 @@ impl GitWrapper {
         };
         let script = SCRIPT
             .replace("FOLDER", &folder.display().to_string())
+            .replace("REAL", &real_git().display().to_string())
             .replace("BEFORE", &before.to_string())
             .replace("AFTER", &after.to_string());
         let wrapper = Self { folder: folder.to_owned() };
-        fs::create_dir_all(folder).expect("the test's folder can be made");
+        fs::create_dir_all(wrapper.bin()).expect("the test's folder can be made");
         write_program(&wrapper.program(), &script);
         wrapper
     }
 
     /// The program.
     pub fn program(&self) -> PathBuf {
-        self.folder.join("git-wrapper")
+        self.bin().join("git")
+    }
+
+    /// The folder that holds it and nothing else, to stand first in a `PATH`.
+    pub fn bin(&self) -> PathBuf {
+        self.folder.join("bin")
     }
 
     /// The arguments of all calls so far.
@@ -71,4 +77,11 @@ impl GitWrapper {
         let starts = trace.lines().filter(|line| line.contains("\"child_start\""));
         starts.filter(|line| line.contains(&started)).count()
     }
+}
+
+/// The git that is found by its name.
+fn real_git() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join("git"));
+    found.into_iter().find(|program| program.is_file()).expect("git is on the path")
 }

@@ -33,7 +33,7 @@ impl Frozen {
     /// Moves the clock step by step until `task` is done.
     pub async fn finish<T>(&self, task: tokio::task::JoinHandle<T>) -> T {
         while !task.is_finished() {
-            self.advance(Duration::from_millis(50)).await;
+            self.advance(Duration::from_millis(100)).await;
         }
         task.await.expect("the task neither panics nor is cancelled")
     }
@@ -41,7 +41,7 @@ impl Frozen {
 
 /// Lets every ready task and socket of this runtime run, several round trips deep.
 pub async fn settle() {
-    for _ in 0..1000 {
+    for _ in 0..300 {
         tokio::task::yield_now().await;
     }
 }

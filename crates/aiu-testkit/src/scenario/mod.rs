@@ -23,7 +23,7 @@ mod text;
 
 pub use check::Observed;
 pub use stage::Stage;
-pub use text::{Deed, Expected, Given, Scenario, Step};
+pub use text::{Branches, Deed, Expected, Files, Given, Scenario, Step};
 
 /// Runs a scenario. `pass` makes one pass over the stage and tells what it saw; a mismatch is
 /// an error that names the step and shows both sides.

@@ -97,7 +97,9 @@ impl Stage {
             Deed::Commit(remotes) => {
                 for (url, branches) in remotes {
                     let remote = self.remote(url)?;
-                    branches.iter().for_each(|(branch, files)| commit(remote, branch, files));
+                    for (branch, files) in branches {
+                        commit(remote, branch, files);
+                    }
                 }
             }
             Deed::Write(files) => self.write(files)?,

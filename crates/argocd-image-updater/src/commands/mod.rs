@@ -2,7 +2,7 @@
 
 pub mod explain;
 pub mod run;
-mod session;
+pub mod session;
 pub mod version;
 
 /// What a command has to say, and whether anything failed.

@@ -59,17 +59,23 @@ pub fn open(
     for notice in registries.notices() {
         tracing::warn!("{notice}");
     }
-    let session = session(registries, &settings, &commits, dry_run)?;
+    let Services { session, .. } = services(registries, &settings, &commits, dry_run)?;
     Ok(Opened { runtime, session, manifests, problems })
 }
 
+/// A session, and the mirrors that count what git did for it.
+pub struct Services {
+    pub session: Session,
+    pub mirrors: Arc<Mirrors>,
+}
+
 /// The services of a session; none of them talks before it is asked.
-fn session(
+pub fn services(
     registries: Arc<Registries>,
     settings: &Settings,
     commits: &Commits,
     dry_run: bool,
-) -> Result<Session> {
+) -> Result<Services> {
     let mut git = GitSettings::new(settings.cache_dir.join("git"));
     // A folder of manifests is worked on by its owner: repositories on this disk are theirs.
     git.local_remotes = true;
@@ -93,7 +99,8 @@ fn session(
         },
     };
     let scanner = Scanner::new(ScannerSettings::default());
-    Ok(Session::new(registries, scanner, mirrors, writers, pass))
+    let session = Session::new(registries, scanner, Arc::clone(&mirrors), writers, pass);
+    Ok(Services { session, mirrors })
 }
 
 /// The platform that this program runs on, in the words of container images.

@@ -9,7 +9,7 @@ use super::super::{EditError, Problem};
 use super::tree::{Document, Kind, Node, NodeId, Place, Properties, Style, Tag, Tree};
 
 /// More nodes than any file written by hand or by a tool has, few enough to keep in memory.
-const MAX_NODES: usize = 4_000_000;
+const MAX_NODES: u32 = 4_000_000;
 
 /// Mappings up to this size are searched for duplicate keys pair by pair.
 const SMALL: usize = 8;
@@ -18,7 +18,7 @@ impl<'t> Tree<'t> {
     /// Parses the whole text. Time and memory are linear in its length: nesting beyond 255
     /// levels and more than four million values are refused, aliases are not expanded.
     pub(in crate::edit) fn parse(text: &'t str) -> Result<Self, EditError> {
-        let options = options! { emit_anchor_events: true, emit_comments: false };
+        let options = options! { emit_anchor_events: true, emit_comments: false, block_scalar_eof_without_line_feed: true };
         let mut builder = Builder::new(text);
         for event in Parser::new_from_str_with_options(text, options) {
             let (event, span) = event.map_err(|error| {
@@ -102,10 +102,12 @@ impl<'t> Builder<'t> {
         {
             previous.end = marker.start;
         }
+        let next = self.next_node();
         self.tree.documents.push(Document {
             start: if explicit { marker.end } else { marker.start },
             end: self.tree.text.len(),
             root: None,
+            nodes: next..next,
             duplicate: None,
             template: None,
         });
@@ -114,11 +116,18 @@ impl<'t> Builder<'t> {
     fn end_document(&mut self, span: &Span) {
         self.anchors.clear();
         let marker = range(span);
-        if let Some(document) = self.tree.documents.last_mut()
-            && !marker.is_empty()
-        {
-            document.end = marker.start;
+        let next = self.next_node();
+        if let Some(document) = self.tree.documents.last_mut() {
+            document.nodes.end = next;
+            if !marker.is_empty() {
+                document.end = marker.start;
+            }
         }
+    }
+
+    /// The number that the next node gets.
+    fn next_node(&self) -> u32 {
+        u32::try_from(self.tree.nodes.len()).expect("there are at most MAX_NODES")
     }
 
     /// Appends a node to the arena and to the collection that is open.
@@ -129,11 +138,11 @@ impl<'t> Builder<'t> {
         anchor: usize,
         tag: Option<&granit_parser::Tag>,
     ) -> Result<NodeId, EditError> {
-        let count = self.tree.nodes.len();
-        let Some(node) = u32::try_from(count).ok().filter(|_| count < MAX_NODES).map(NodeId) else {
+        let node = NodeId(self.next_node());
+        if node.0 >= MAX_NODES {
             let cause = format!("more than {MAX_NODES} values");
             return Err(EditError::unreadable(cause, Some(span.start.line())));
-        };
+        }
         let place = self.attach(node);
         let tag = tag.and_then(|tag| Some((range(&span.tag_span()?), tag_of(tag))));
         let properties = tag.map(|tag| Box::new(Properties { tag: Some(tag), anchor: None }));

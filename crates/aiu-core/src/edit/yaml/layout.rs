@@ -179,15 +179,20 @@ impl Tree<'_> {
         let (body, Kind::Scalar { value, .. }) = (&self[node].span, &self[node].kind) else {
             return self[node].span.end;
         };
-        let keeps = value.ends_with("\n\n") || value.as_ref() == "\n";
-        if keeps {
-            return body.end;
-        }
         if value.is_empty() {
             return self.text[..body.end].trim_end().len();
         }
-        let indent = self.column(body.start);
+        // The parser's span reaches into the indent of the line that follows.
         let mut end = body.end;
+        let line = self.line_start(end);
+        if self.text[line..end].trim_matches(' ').is_empty() {
+            end = line;
+        }
+        let keeps = value.ends_with("\n\n") || value.as_ref() == "\n";
+        if keeps {
+            return end;
+        }
+        let indent = self.column(body.start);
         loop {
             let line = self.line_start(self.text[..end].trim_end_matches(BREAKS).len());
             let content = self.text[line..end].trim_end_matches(BREAKS);

@@ -29,6 +29,8 @@ pub(super) struct Document {
     pub(super) end: usize,
     /// The root node; absent where the document holds nothing but comments.
     pub(super) root: Option<NodeId>,
+    /// The document's nodes in the arena.
+    pub(super) nodes: Range<u32>,
     /// The first key found twice in one mapping.
     pub(super) duplicate: Option<NodeId>,
     /// The first `{{` that was read as a mapping inside a mapping.
@@ -141,6 +143,29 @@ impl<'t> Tree<'t> {
         Ok(document.root)
     }
 
+    /// The text between a document's markers.
+    pub(in crate::edit) fn document_text(&self, document: usize) -> &str {
+        self.documents.get(document).map_or("", |document| &self.text[document.start..document.end])
+    }
+
+    /// All nodes of a document, parents before their children.
+    pub(in crate::edit) fn nodes_of(&self, document: usize) -> impl Iterator<Item = NodeId> {
+        let nodes = self.documents.get(document).map_or(0..0, |document| document.nodes.clone());
+        nodes.map(NodeId)
+    }
+
+    /// Keys and values of a mapping; none if the node is something else.
+    pub(in crate::edit) fn entries(
+        &self,
+        mapping: NodeId,
+    ) -> impl Iterator<Item = (NodeId, NodeId)> {
+        let entries = match &self[mapping].kind {
+            Kind::Mapping { entries, .. } => entries.as_slice(),
+            _ => &[],
+        };
+        entries.iter().copied()
+    }
+
     /// What the node is.
     pub(in crate::edit) fn kind(&self, node: NodeId) -> &Kind<'t> {
         &self[node].kind
@@ -207,9 +232,13 @@ impl<'t> Tree<'t> {
 
     /// An error that points at the node's line.
     pub(in crate::edit) fn error(&self, problem: Problem, node: NodeId) -> EditError {
+        EditError { problem, line: Some(self.line(node)) }
+    }
+
+    /// The node's line, from 1 on.
+    pub(in crate::edit) fn line(&self, node: NodeId) -> usize {
         let before = &self.text[..self[node].span.start];
-        let line = 1 + before.bytes().filter(|&b| b == b'\n').count();
-        EditError { problem, line: Some(line) }
+        1 + before.bytes().filter(|&b| b == b'\n').count()
     }
 
     /// The collection that the node is a part of.

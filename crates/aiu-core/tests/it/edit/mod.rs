@@ -1,3 +1,6 @@
 //! Edits as users see them: folders of texts before and after, and the two laws of every edit.
 
 mod examples;
+mod laws;
+mod list_laws;
+mod texts;

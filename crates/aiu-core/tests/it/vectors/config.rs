@@ -1,7 +1,9 @@
-//! The registries file, and which registry answers for an image.
+//! The registries file, which registry answers for an image, and where credentials are.
 
 use aiu_core::image::ImageReference;
-use aiu_core::registries::{Entry, InvalidRegistries, Registries};
+use aiu_core::registries::{
+    CredentialPlace, CredentialSource, Entry, InvalidRegistries, Registries,
+};
 use serde_json::{Value, json};
 
 use super::{Answers, Case, Handler};
@@ -9,6 +11,8 @@ use super::{Answers, Case, Handler};
 pub(super) const ANSWERS: Answers = Answers {
     kinds: &[
         ("registries_conf", Handler::new(registries_conf)),
+        ("credential_source", Handler::new(credential_source)),
+        ("secret_namespace", Handler::new(secret_namespace)),
         ("registry_endpoint", Handler::new(registry_endpoint).obeying(prefix_of_the_api_host)),
     ],
     deviations: &[],
@@ -62,4 +66,39 @@ fn prefix_of_the_api_host(case: &Case, answer: &Value) -> bool {
     let host = case.text("image").split('/').next().unwrap_or_default();
     *answer
         == json!({ "prefix": host, "api_url": format!("https://{host}"), "default_namespace": "" })
+}
+
+fn credential_source(case: &Case) -> Value {
+    let source = match case.text("text").parse::<CredentialSource>() {
+        Ok(source) if case.input["require_registry"] == true && source.registry.is_none() => {
+            return json!({ "error": "no registry" });
+        }
+        Ok(source) => source,
+        Err(error) => return json!({ "error": error.to_string() }),
+    };
+    let mut answer = json!({
+        "registry": source.registry.as_deref().unwrap_or_default(),
+        "type": source.place.to_string().split(':').next(),
+        "namespace": "", "name": "", "field": "", "env": "", "path": "",
+    });
+    match &source.place {
+        CredentialPlace::Secret { namespace, name, field } => {
+            answer["namespace"] = json!(**namespace);
+            answer["name"] = json!(**name);
+            answer["field"] = json!(**field);
+        }
+        CredentialPlace::PullSecret { namespace, name } => {
+            answer["namespace"] = json!(**namespace);
+            answer["name"] = json!(**name);
+            answer["field"] = json!(".dockerconfigjson");
+        }
+        CredentialPlace::Env(variable) => answer["env"] = json!(**variable),
+        CredentialPlace::Script(path) => answer["path"] = json!(**path),
+    }
+    answer
+}
+
+fn secret_namespace(case: &Case) -> Value {
+    let source: CredentialSource = case.text("pull_secret").parse().expect("a good source");
+    json!({ "registry_asked": source.is_within(case.text("application_namespace")) })
 }

@@ -1,0 +1,235 @@
+//! Calls to one repository of one registry: signed in when asked to be, refusals understood.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use aiu_http::header::{ACCEPT, HeaderValue, IF_NONE_MATCH};
+use aiu_http::{Answer, Call, Http, Method, Rate, StatusCode, TlsProfile, Url};
+
+use crate::auth::{Auth, Scheme, Shown, scheme_of, wants_password};
+use crate::error::{ScanError, ScanProblem};
+use crate::scanner::ScanRequest;
+use crate::{api_error, tls};
+
+/// Calls registries, and remembers how they want to be signed in to.
+pub(crate) struct Client {
+    http: Http,
+    auth: Auth,
+    ca_folder: Option<Arc<Path>>,
+}
+
+/// One repository as it is reached: what was asked for, and what it takes to ask.
+pub(crate) struct Remote<'a> {
+    pub(crate) request: &'a ScanRequest,
+    pub(crate) api: Url,
+    pub(crate) tls: TlsProfile,
+    pub(crate) rate: Rate,
+    host: String,
+}
+
+/// One question to a repository.
+pub(crate) struct Ask<'a> {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) accept: &'a [&'static str],
+    pub(crate) known_etag: Option<&'a str>,
+    pub(crate) max_body: usize,
+}
+
+impl Remote<'_> {
+    pub(crate) fn error(&self, problem: ScanProblem) -> ScanError {
+        let (host, repository) = (self.host.clone(), self.request.path.to_string());
+        ScanError { host, repository, problem }
+    }
+
+    pub(crate) fn bad_answer(&self, cause: String) -> ScanError {
+        self.error(ScanProblem::BadAnswer { cause })
+    }
+
+    pub(crate) fn unauthorized(&self, said: String) -> ScanError {
+        let credentials = self.request.credentials.id();
+        self.error(ScanProblem::Unauthorized { credentials, said })
+    }
+
+    /// A status that is neither success nor refusal of credentials.
+    pub(crate) fn failing(&self, answer: &Answer) -> ScanError {
+        let said = api_error::said(answer);
+        if answer.status.is_server_error() {
+            self.error(ScanProblem::Failing { said })
+        } else {
+            self.bad_answer(said)
+        }
+    }
+
+    /// A URL below the API's base.
+    pub(crate) fn url(&self, path: &str) -> Url {
+        let mut url = self.api.clone();
+        url.set_path(&format!("{}/v2/{path}", self.api.path().trim_end_matches('/')));
+        url
+    }
+
+    fn is_own(&self, url: &Url) -> bool {
+        url.origin() == self.api.origin()
+    }
+}
+
+impl Client {
+    pub(crate) fn new(http: Http, ca_folder: Option<Arc<Path>>) -> Self {
+        Self { http, auth: Auth::new(), ca_folder }
+    }
+
+    pub(crate) fn http(&self) -> &Http {
+        &self.http
+    }
+
+    /// Checks name, URL and certificates of a repository. Asks nobody.
+    pub(crate) async fn open<'a>(&self, request: &'a ScanRequest) -> Result<Remote<'a>, ScanError> {
+        let api_url = &*request.endpoint.api_url;
+        let fail = |host: &str, problem| ScanError {
+            host: host.to_owned(),
+            repository: request.path.to_string(),
+            problem,
+        };
+        let api = api_url.parse::<Url>().ok().filter(|url| url.host_str().is_some());
+        let Some(api) = api.filter(|url| matches!(url.scheme(), "http" | "https")) else {
+            let said = format!(
+                "unsupported protocol scheme in '{api_url}': api_url begins with http:// or https://"
+            );
+            return Err(fail(&request.endpoint.prefix, ScanProblem::NotARegistry { said }));
+        };
+        let name = api.host_str().unwrap_or_default().to_owned();
+        let host = match api.port() {
+            Some(port) => format!("{name}:{port}"),
+            None => name.clone(),
+        };
+        if let Some(cause) = request.irregularity() {
+            return Err(fail(&host, ScanProblem::InvalidName { cause }));
+        }
+        let tls = tls::profile(&request.endpoint, &name, self.ca_folder.as_deref())
+            .await
+            .map_err(|cause| fail(&host, ScanProblem::Certificates { cause }))?;
+        let rate = Rate::from_limit(request.endpoint.limit);
+        Ok(Remote { request, api, tls, rate, host })
+    }
+
+    /// Asks, signing in as far as the registry demands it. The answer is any but a refusal of
+    /// credentials; one refusal is met with fresh ones, a second one is an error.
+    pub(crate) async fn ask(
+        &self,
+        remote: &Remote<'_>,
+        ask: &Ask<'_>,
+    ) -> Result<Answer, ScanError> {
+        if !remote.is_own(&ask.url) {
+            // A page or blob elsewhere: nothing that was given to the registry goes there.
+            let answer = self.send(remote, ask, None).await?;
+            return refused(remote, answer);
+        }
+        let shown = match self.auth.known(remote) {
+            Some(scheme) => self.auth.obtain(&self.http, remote, &scheme, None).await?,
+            None => None,
+        };
+        let answer = self.send(remote, ask, shown.as_ref()).await?;
+        let scheme = match answer.status {
+            StatusCode::UNAUTHORIZED => scheme_of(&answer, &remote.request.credentials),
+            StatusCode::FORBIDDEN | StatusCode::NOT_FOUND if shown.is_none() => {
+                self.unasked_challenge(remote).await?
+            }
+            _ => return refused(remote, answer),
+        };
+        let Some(scheme) = scheme else { return refused(remote, answer) };
+        let again = self.auth.obtain(&self.http, remote, &scheme, shown.as_ref()).await?;
+        self.auth.learn(remote, scheme);
+        match again {
+            Some(again) => refused(remote, self.send(remote, ask, Some(&again)).await?),
+            None => refused(remote, answer),
+        }
+    }
+
+    /// Registries that serve anonymous users deny the existence of what is private instead of
+    /// asking who is there. With credentials at hand, their root is visited once for the
+    /// challenge (spec 11 G9).
+    async fn unasked_challenge(&self, remote: &Remote<'_>) -> Result<Option<Scheme>, ScanError> {
+        let credentials = &remote.request.credentials;
+        if credentials.pair().is_none() || self.auth.known(remote) == Some(Scheme::Open) {
+            return Ok(None);
+        }
+        let answer = self.ping(remote).await?;
+        if answer.status == StatusCode::UNAUTHORIZED {
+            return Ok(scheme_of(&answer, credentials));
+        }
+        self.auth.learn(remote, Scheme::Open);
+        Ok(None)
+    }
+
+    /// Visits the root of the API, without signing in.
+    pub(crate) async fn ping(&self, remote: &Remote<'_>) -> Result<Answer, ScanError> {
+        let call = Call::get(remote.url("")).tls(remote.tls.clone()).rate(remote.rate);
+        self.http.send(&call).await.map_err(|error| remote.error(ScanProblem::of(error)))
+    }
+
+    async fn send(
+        &self,
+        remote: &Remote<'_>,
+        ask: &Ask<'_>,
+        shown: Option<&Shown>,
+    ) -> Result<Answer, ScanError> {
+        let mut call = Call::new(ask.method.clone(), ask.url.clone())
+            .tls(remote.tls.clone())
+            .max_body(ask.max_body);
+        if remote.is_own(&ask.url) {
+            call = call.rate(remote.rate);
+        }
+        for media_type in ask.accept {
+            call = call.header(ACCEPT, HeaderValue::from_static(media_type));
+        }
+        if let Some(etag) = ask.known_etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
+            call = call.header(IF_NONE_MATCH, etag);
+        }
+        if let Some(shown) = shown {
+            call = shown.on(call, &remote.request.credentials);
+        }
+        self.http.send(&call).await.map_err(|error| remote.error(ScanProblem::of(error)))
+    }
+
+    /// What an unsuccessful answer means. Where it may be that no registry lives there at all,
+    /// the root of the API is visited to tell.
+    pub(crate) async fn understand(&self, remote: &Remote<'_>, answer: &Answer) -> ScanError {
+        let said = api_error::said(answer);
+        if answer.status != StatusCode::NOT_FOUND {
+            return remote.failing(answer);
+        }
+        // Below a base of its own, a registry takes a part of a wrong base for a name.
+        if api_error::names_code(answer, "NAME_UNKNOWN") && remote.api.path() == "/" {
+            return remote.error(ScanProblem::NotFound { said });
+        }
+        match self.ping(remote).await {
+            Ok(root) if matches!(root.status.as_u16(), 200 | 401 | 403) => {
+                remote.error(ScanProblem::NotFound { said })
+            }
+            Ok(root) => {
+                let said = format!(
+                    "received HTTP code {} for GET {}",
+                    root.status.as_u16(),
+                    aiu_http::shown(&root.url)
+                );
+                remote.error(ScanProblem::NotARegistry { said })
+            }
+            Err(error) => error,
+        }
+    }
+}
+
+/// The answer, unless it refuses what was shown.
+fn refused(remote: &Remote<'_>, answer: Answer) -> Result<Answer, ScanError> {
+    match answer.status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            let said = if wants_password(&answer, &remote.request.credentials) {
+                "no basic auth credentials".to_owned()
+            } else {
+                api_error::said(&answer)
+            };
+            Err(remote.unauthorized(said))
+        }
+        _ => Ok(answer),
+    }
+}

@@ -1,0 +1,14 @@
+//! Whole-system tests: scenarios as text, and the built binary.
+
+#[cfg(test)]
+mod binary;
+#[cfg(test)]
+mod kill;
+#[cfg(test)]
+mod program;
+#[cfg(test)]
+mod readme;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod scenarios;
