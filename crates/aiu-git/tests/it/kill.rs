@@ -48,11 +48,12 @@ fn killed(folder: &Path, url: &str, cut: Cut) -> (bool, Vec<String>) {
 
 #[tokio::test]
 async fn killed_between_any_two_git_commands_the_next_process_ends_the_same() {
-    let mut seen_whole = false;
+    let (mut kills, mut seen_whole) = (0, false);
     for cut in (1..=CUTS).flat_map(|call| [Cut::Before(call), Cut::After(call)]) {
         let remote = GitRemote::seeded([("a.yaml", "web: v1\njob: v1\n"), ("b.yaml", "web: v1\n")]);
         let folder = tempfile::tempdir().unwrap();
         let (was_killed, calls) = killed(folder.path(), &remote.url(), cut);
+        kills += usize::from(was_killed);
         seen_whole |= !was_killed;
         let pushed_before = remote.log("main").len() == 3;
 
@@ -70,4 +71,5 @@ async fn killed_between_any_two_git_commands_the_next_process_ends_the_same() {
         assert_eq!(bench.mirrors.counts().rebuilt, 0, "{cut:?} of {calls:?}");
     }
     assert!(seen_whole, "there are more git commands than cuts");
+    assert_eq!(kills, 18, "before and after each of nine commands");
 }
