@@ -28,7 +28,7 @@ const FENCES: [(&str, &[&str]); 11] = [
         ],
     ),
     (TESTKIT, &[]),
-    ("e2e", &[]),
+    ("e2e", &["aiu-core"]),
     ("xtask", &[]),
 ];
 
@@ -38,7 +38,6 @@ const PURE: [(&str, &[&str]); 2] = [
         "aiu-core",
         &[
             "granit-parser",
-            "gtmpl-ng",
             "jiff",
             "regex",
             "regex-syntax",
