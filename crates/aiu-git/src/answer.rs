@@ -141,7 +141,7 @@ pub(crate) fn remote(
     let CallError::Failed { words } = error else {
         return Trouble::Git(not_run(remote, step, error));
     };
-    let (shown, access, gist) = (remote.shown(), access.id(), gist(&words));
+    let (shown, access, gist) = (remote.shown(), access.id_for(remote), gist(&words));
     Trouble::Git(match cause(&words) {
         None => return Trouble::Damaged { step, words: gist },
         Some(Cause::Moved) if step == Step::FetchBlobs => return Trouble::NoContents,
@@ -179,11 +179,12 @@ pub(crate) fn refused(
     branch: &Arc<str>,
     words: String,
 ) -> GitError {
+    let access = access.id_for(remote);
     let (remote, branch) = (remote.shown(), Arc::clone(branch));
     if words.to_lowercase().contains("protected") {
         GitError::BranchProtected { remote, branch, words }
     } else {
-        GitError::PushRejected { remote, branch, access: access.id(), words }
+        GitError::PushRejected { remote, branch, access, words }
     }
 }
 

@@ -27,7 +27,9 @@ async fn a_wrong_or_missing_login_is_told_without_it() {
     for login in ["bot:wr0ng@", "t0ken@", ""] {
         let bench = Bench::new();
         let told = bench.texts(&key(&server.url(login), ""), &["a.yaml"]).await;
+        let whose = if login == "bot:wr0ng@" { "the login in the URL" } else { "own git set-up" };
         assert!(told[0].starts_with("GitUnauthorized: http://"), "{told:?}");
+        assert!(told[0].contains(whose), "{told:?}");
         assert!(!told[0].contains("wr0ng") && !told[0].contains("t0ken"), "{told:?}");
     }
 }
