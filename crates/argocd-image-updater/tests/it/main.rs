@@ -12,3 +12,5 @@ mod readme;
 mod reference;
 #[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod sign_in;
