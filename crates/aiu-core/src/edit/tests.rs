@@ -1,6 +1,6 @@
 //! What targets say, and which entry of a list a wish means.
 
-use super::lists::{Entry, KustomizeImage, Setting, merge_images, merge_settings};
+use super::lists::{Entry, NamedImage, Setting, merge_images, merge_settings};
 use super::*;
 
 fn helm(name: &str, tag: &str) -> Keys {
@@ -144,7 +144,7 @@ fn kustomize_images_are_replaced_by_name_and_repository() {
     ];
     for (existing, wished, expected) in rows {
         let existing: Vec<_> = existing.split_whitespace().collect();
-        let wished = wished.split_whitespace().map(|text| KustomizeImage::parse(text).unwrap());
+        let wished = wished.split_whitespace().map(|text| NamedImage::parse(text).unwrap());
         let merged = merge_images(&existing, &wished.collect::<Vec<_>>());
         let texts = merged.into_iter().map(|entry| match entry {
             Entry::Kept(at) => existing[at].to_owned(),
@@ -176,29 +176,6 @@ fn settings_are_replaced_by_name_or_appended() {
                 Entry::Added(_) => Some("added"),
             });
         assert_eq!(words.collect::<Vec<_>>().join(" "), expected, "given {existing:?}");
-    }
-}
-
-/// Specification of git write-back §4.6, table of entries.
-#[test]
-fn an_override_string_is_an_element_of_images() {
-    #[rustfmt::skip]
-    let rows = [
-        ("ghcr.io:1234/foo/foo:123", "name ghcr.io:1234/foo/foo, tag 123"),
-        ("ghcr.io:1234/foo/foo=ghcr.io:1234/bar", "name ghcr.io:1234/foo/foo, new ghcr.io:1234/bar"),
-        ("a.b/foo=c.d:9876/bar:123", "name a.b/foo, new c.d:9876/bar, tag 123"),
-        ("foo=acme/app@sha256:e3", "name foo, new acme/app, digest sha256:e3"),
-        ("acme/app@sha256:e3", "name acme/app, digest sha256:e3"),
-        ("foo@sha12345", "name foo, digest sha12345"),
-        ("docker.io/acme/app:1@sha256:e3", "name docker.io/acme/app, tag 1, digest sha256:e3"),
-    ];
-    for (text, expected) in rows {
-        let image = KustomizeImage::parse(text).unwrap();
-        let entry = kustomization::ImageEntry::new(image.name.as_deref(), &image.image);
-        let fields = [("new", entry.new_name), ("tag", entry.new_tag), ("digest", entry.digest)];
-        let said =
-            fields.into_iter().filter_map(|(word, value)| Some(format!(", {word} {}", value?)));
-        assert_eq!(format!("name {}{}", entry.name, said.collect::<String>()), expected);
     }
 }
 
