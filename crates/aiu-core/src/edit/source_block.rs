@@ -5,8 +5,8 @@
 
 use std::borrow::Borrow;
 
-use super::lists::{self, Entry, KustomizeImage, Setting};
-use super::yaml::{Kind, NodeId, Plan, Slot, Tree, Value, reads_as_text};
+use super::lists::{self, Entry, NamedImage, Setting};
+use super::yaml::{Kind, NodeId, Plan, Slot, Tree, Value};
 use super::{EditError, Keys, Problem, Wish, reading};
 use crate::image::{ImageReference, Repository};
 
@@ -37,7 +37,7 @@ pub(super) enum List {
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub(super) parameters: Vec<Setting>,
-    pub(super) images: Vec<KustomizeImage>,
+    pub(super) images: Vec<NamedImage>,
     pub(super) variables: Vec<Setting>,
 }
 
@@ -49,7 +49,7 @@ impl Wanted {
                 Keys::Helm(keys) => wanted.parameters.extend(Setting::of_helm(keys, image)),
                 Keys::Kustomize { name } => {
                     let image = image.clone();
-                    wanted.images.push(KustomizeImage { name: name.clone(), image });
+                    wanted.images.push(NamedImage { name: name.clone(), image });
                 }
                 Keys::Plugin(keys) => wanted.variables.extend(Setting::of_plugin(keys, image)),
                 Keys::Manifest => return Err(no_list()),
@@ -200,7 +200,7 @@ pub(super) fn current(
         Keys::Kustomize { name } => {
             let texts = texts(tree, List::Images.items(tree, base)?);
             lists::find_image(&texts, name.as_deref(), configured)
-                .and_then(|at| KustomizeImage::parse(texts[at]))
+                .and_then(|at| NamedImage::parse(texts[at]))
                 .map(|found| found.image)
         }
         Keys::Manifest => return Err(no_list()),
@@ -210,7 +210,7 @@ pub(super) fn current(
 fn plan_images(
     plan: &mut Plan<'_, '_>,
     list: NodeId,
-    wanted: &[KustomizeImage],
+    wanted: &[NamedImage],
 ) -> Result<(), EditError> {
     let tree = plan.tree();
     let items = tree.items(list);
@@ -273,9 +273,8 @@ fn update(
         Some(node) => plan.set(node, &setting.value)?,
         None => plan.put(Some(item), 0, &["value"], Value::text(&setting.value))?,
     }
-    // A flag that changes nothing is left as it is: Helm takes only what looks like a number, a
-    // truth value or null for something else than text.
-    if let Some(dialect) = dialect.filter(|d| d.flags_all || !reads_as_text(&setting.value)) {
+    // A flag that changes nothing is left as it is: only some texts are more than text to Helm.
+    if let Some(dialect) = dialect.filter(|d| d.flags_all || setting.needs_force_string()) {
         let flags = [dialect.force_string, FORCE_STRING];
         match flags.iter().find_map(|flag| tree.get(item, flag)) {
             Some(flag) => plan.raise(flag)?,
@@ -295,7 +294,7 @@ fn entry(setting: impl Borrow<Setting>, dialect: Option<Dialect>) -> Value {
     Value::Mapping(entries)
 }
 
-fn image(image: impl Borrow<KustomizeImage>) -> Value {
+fn image(image: impl Borrow<NamedImage>) -> Value {
     Value::text(image.borrow().to_string())
 }
 

@@ -40,8 +40,8 @@ impl<'t> Tree<'t> {
 fn template_line(text: &str) -> Option<usize> {
     let is_action = |line: &str| {
         line.find("{{").is_some_and(|at| {
-            let before = line[..at].trim_end();
-            before.is_empty() || before.ends_with([':', '-', '}'])
+            let before = line[..at].trim();
+            !before.starts_with('#') && (before.is_empty() || before.ends_with([':', '-', '}']))
         })
     };
     text.lines().position(is_action).map(|at| at + 1)

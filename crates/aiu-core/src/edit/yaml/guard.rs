@@ -172,6 +172,7 @@ impl Walk<'_, '_> {
             at = parent;
         }
         steps.reverse();
-        self.old.error(Problem::Guard(format!("'{}'", steps.join("."))), node)
+        let path = steps.join(".").replace(".[", "[");
+        self.old.error(Problem::Guard(format!("'{path}'")), node)
     }
 }

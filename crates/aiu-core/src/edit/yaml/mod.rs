@@ -9,9 +9,12 @@
 
 mod build;
 mod guard;
+mod insert;
 mod layout;
 mod plan;
 mod print;
+mod rearrange;
+mod remove;
 mod render;
 mod scalar;
 mod splice;
@@ -22,5 +25,4 @@ mod tests;
 
 pub(super) use plan::{Plan, Slot};
 pub(super) use print::{Value, document};
-pub(super) use scalar::reads_as_text;
 pub(super) use tree::{Kind, NodeId, Tree};

@@ -1,8 +1,7 @@
 //! Odd places in a text, each set, extended or refused on its own.
 
-use super::scalar;
 use super::tree::Style;
-use super::{Plan, Tree, Value};
+use super::{Plan, Slot, Tree, Value, guard, scalar};
 use crate::edit::helm_values::{Assignment, Role, set};
 use crate::edit::{EditError, Edited, Problem};
 
@@ -176,6 +175,46 @@ fn the_guard_refuses_what_would_change_more() {
     plan.drop_key(mapping, "d");
     let error = plan.finish().unwrap_err();
     assert!(error.to_string().contains("unknown anchor"), "{error}");
+}
+
+#[test]
+fn the_guard_sees_every_other_difference() {
+    let text = "a: &x v1 # c\nb: [1, *x]\nc: {d: 'e'}\nf: &y 1\ntag: v1\n";
+    let tree = Tree::parse(text).unwrap();
+    let mut plan = Plan::new(&tree);
+    let root = tree.root(0).unwrap().unwrap();
+    plan.set(tree.get(root, "tag").unwrap(), "v2").unwrap();
+    let planned = text.replace("tag: v1", "tag: v2");
+    assert_eq!(guard::check(&plan, &planned), Ok(()));
+    assert_eq!(guard::check(&plan, &planned.replace(" # c", "")), Ok(()), "comments are bytes");
+    #[rustfmt::skip]
+    let tampered = [
+        ("tag: v2", "tag: v1"), ("tag: v2", "tag: v3"), ("tag: v2", "tag: [v2]"), ("tag: v2", "tag: *x"),
+        ("tag: v2", "tag: !!int v2"), ("tag: v2", "tag: &z v2"), ("tag: v2\n", ""), ("tag:", "tags:"),
+        ("&x v1", "&x v2"), ("&x v1", "&x 'v1'"), ("&x v1", "&x !!str v1"), ("&x v1", "&x\n  v1: 1"),
+        ("1, *x", "1"), ("1, *x", "*x, 1"), ("1, *x", "1, v1"), ("1, *x", "1, *x, 2"), ("[1, *x]", "{1, *x : }"),
+        ("b: [1, *x]", "b:\n- 1\n- *x"), ("'e'", "e"), ("'e'", "'e', g: 1"), ("d:", "e:"), ("{d: 'e'}", "{}"),
+        ("c: {d: 'e'}\n", ""), ("f: &y 1", "f: &z 1"), ("f: &y 1", "f: 1"), ("f:", "f: 2\ng:"), ("f:", "c:"),
+        ("a:", "---\n---\na:"), ("tag", "---\ntag"), ("a: &x", "a: x &x"), ("[1", "[[1"),
+    ];
+    for (from, to) in tampered {
+        let text = planned.replacen(from, to, 1);
+        assert!(guard::check(&plan, &text).is_err(), "{from} became {to}");
+    }
+    // An alias that is led elsewhere, with all names in place.
+    let text = "a: &x 1\nb: *x\nc: &x 1\nd: *x\nlist: [*x, 2]\n";
+    let tree = Tree::parse(text).unwrap();
+    let mut plan = Plan::new(&tree);
+    let root = tree.root(0).unwrap().unwrap();
+    let list = tree.get(root, "list").unwrap();
+    plan.arrange(list, vec![Slot::Old(1), Slot::Old(0)]);
+    assert!(matches!(plan.finish(), Ok(Edited::Changed(_))));
+    let tree = Tree::parse("list: [&x 1, *x, &x 2, *x]\n").unwrap();
+    let mut plan = Plan::new(&tree);
+    let list = tree.get(tree.root(0).unwrap().unwrap(), "list").unwrap();
+    plan.arrange(list, vec![Slot::Old(0), Slot::Old(2), Slot::Old(1), Slot::Old(3)]);
+    let error = plan.finish().unwrap_err();
+    assert_eq!(error.problem, Problem::Guard("'list[1]'".to_owned()));
 }
 
 #[test]

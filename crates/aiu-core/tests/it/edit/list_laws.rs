@@ -2,10 +2,10 @@
 //!
 //! What is right is told by a model over parsed values, which knows nothing of bytes.
 
-use aiu_core::edit::kustomization::ImageEntry;
 use aiu_core::edit::{
     Edited, FileKind, HelmKeys, Keys, SourceRef, Wish, apply, apply_in_spec, kustomization,
 };
+use aiu_core::image::{Digest, KustomizeImage};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -123,24 +123,24 @@ proptest! {
         let images = layout.list("images", 0, fields);
         let other = "resources: # all\n- a.yaml\n";
         let text = layout.finish(if last { format!("{other}{images}") } else { format!("{images}{other}") });
-        let entries: Vec<_> = wished.iter().map(|(name, has)| ImageEntry {
-            name: NAMES[*name].to_owned(),
-            new_name: has[0].then(|| "new/name".to_owned()),
-            new_tag: has[1].then(|| "1.20".to_owned()),
-            digest: has[2].then(|| "sha256:bb".to_owned()),
+        let entries: Vec<_> = wished.iter().map(|(name, has)| KustomizeImage {
+            name: NAMES[*name].into(),
+            new_name: has[0].then(|| "new/name".into()),
+            new_tag: has[1].then(|| "1.20".into()),
+            digest: has[2].then(|| Digest::new("sha256:bb")),
         }).collect();
 
         let mut expected = documents(&text)[0].clone();
         let list = expected["images"].as_array_mut().expect("the text has a list");
         for entry in &entries {
-            let mut present = list.iter_mut().filter(|item| item["name"] == json!(entry.name)).peekable();
+            let mut present = list.iter_mut().filter(|item| item["name"] == json!(&*entry.name)).peekable();
             if present.peek().is_none() {
-                list.push(json!({ "name": entry.name }));
+                list.push(json!({ "name": &*entry.name }));
             }
-            for item in list.iter_mut().filter(|item| item["name"] == json!(entry.name)) {
+            for item in list.iter_mut().filter(|item| item["name"] == json!(&*entry.name)) {
                 set_or_drop(item, "newName", entry.new_name.as_deref());
                 set_or_drop(item, "newTag", entry.new_tag.as_deref());
-                set_or_drop(item, "digest", entry.digest.as_deref());
+                set_or_drop(item, "digest", entry.digest.as_ref().map(Digest::as_str));
             }
         }
         let set = |text: &str| kustomization::set(text, &entries);
