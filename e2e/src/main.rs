@@ -21,19 +21,25 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 use tokio::signal::unix::{SignalKind, signal};
 
-use cases::World;
+use cases::{Oracle, Tally, World};
 use peers::Peers;
 use program::Program;
 
 const HELP: &str = "\
 usage: cargo xtask e2e [OPTIONS]
 
-  --peers-only   start the peers and check them alone, without the program
-  --keep         leave the temporary folder in place, and say where it is";
+  --peers-only    start the peers and check them alone, without the program
+  --oracle-only   compare ours with the Go libraries alone, without peers and program
+  --keep          leave the temporary folder in place, and say where it is
+
+environment:
+  AIU_ORACLE_CASES   how many questions the Go libraries are asked per subject (100000)
+  AIU_ORACLE_SEED    which ones; a run says its seed";
 
 #[derive(Default)]
 struct Options {
     peers_only: bool,
+    oracle_only: bool,
     keep: bool,
 }
 
@@ -52,6 +58,7 @@ fn run() -> Result<()> {
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
             "--peers-only" => options.peers_only = true,
+            "--oracle-only" => options.oracle_only = true,
             "--keep" => options.keep = true,
             "--help" | "-h" => {
                 println!("{HELP}");
@@ -60,15 +67,22 @@ fn run() -> Result<()> {
             _ => bail!("unknown option `{argument}`\n\n{HELP}"),
         }
     }
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    if options.oracle_only {
+        return runtime.block_on(until_interrupted(async {
+            judge(&cases::run_oracle(Oracle::build().await?.as_ref()).await)
+        }));
+    }
     packages::install_missing()?;
     let program = if options.peers_only { None } else { Some(Program::build()?) };
-    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
-    runtime.block_on(async {
-        tokio::select! {
-            outcome = run_cases(&options, program) => outcome,
-            outcome = interruption() => outcome,
-        }
-    })
+    runtime.block_on(until_interrupted(run_cases(&options, program)))
+}
+
+async fn until_interrupted(work: impl Future<Output = Result<()>>) -> Result<()> {
+    tokio::select! {
+        outcome = work => outcome,
+        outcome = interruption() => outcome,
+    }
 }
 
 /// Starts the peers and runs every case. Dropped half-way, it still ends what it started: each
@@ -83,8 +97,12 @@ async fn run_cases(options: &Options, program: Option<Program>) -> Result<()> {
         println!("working in {}", folder.path().display());
     }
     let peers = Peers::start(folder.path()).await?;
-    let world = World { folder: folder.path().to_owned(), peers, program };
-    let tally = cases::run_all(&world).await;
+    let oracle = Oracle::build().await?;
+    let world = World { folder: folder.path().to_owned(), peers, program, oracle };
+    judge(&cases::run_all(&world).await)
+}
+
+fn judge(tally: &Tally) -> Result<()> {
     println!("{} passed, {} failed", tally.passed, tally.failed);
     ensure!(tally.failed == 0, "{} case(s) failed, said above", tally.failed);
     Ok(())

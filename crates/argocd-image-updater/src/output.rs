@@ -14,6 +14,7 @@ use aiu_core::decide::{Current, CurrentSource, Decision, Verdict, explain};
 use aiu_core::image::Tag;
 use aiu_core::outcome::Outcome;
 use aiu_core::policy::Reason;
+use aiu_core::report::Severity;
 
 pub use json::json;
 
@@ -103,6 +104,10 @@ fn reasons(report: &CycleReport) -> String {
         if let Some(why) = why(image) {
             let _ = writeln!(text, "{}: {why}", image.key);
         }
+        // A failure is told already, and notes are for `explain`.
+        for finding in image.findings.iter().filter(|f| f.severity == Severity::Warning) {
+            let _ = writeln!(text, "    {}: {}; {}", finding.reason, finding.found, finding.fix);
+        }
     }
     for dropped in &report.dropped {
         let image = dropped.image.as_ref().map(|image| format!(" {image}")).unwrap_or_default();
@@ -185,6 +190,10 @@ pub fn explanations(report: &CycleReport) -> String {
                 let explanation = explain(decision, at.and_then(|at| at.tag.as_ref()));
                 for line in explanation.to_string().lines() {
                     let _ = writeln!(text, "  {line}");
+                }
+                for finding in &image.findings {
+                    let _ =
+                        writeln!(text, "  {}: {}; {}", finding.reason, finding.found, finding.fix);
                 }
             }
             None => {

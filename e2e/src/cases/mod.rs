@@ -2,12 +2,15 @@
 //! world to a result, and has repositories of its own, so that no case minds what another left.
 
 mod folder;
+mod oracle;
 mod self_check;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
+
+pub(crate) use oracle::Oracle;
 
 use crate::peers::Peers;
 use crate::program::Program;
@@ -18,6 +21,8 @@ pub(crate) struct World {
     pub(crate) peers: Peers,
     /// Absent when the peers are checked alone.
     pub(crate) program: Option<Program>,
+    /// Absent where there is no Go toolchain.
+    pub(crate) oracle: Option<Oracle>,
 }
 
 #[derive(Default)]
@@ -50,11 +55,29 @@ pub(crate) async fn run_all(world: &World) -> Tally {
     let mut tally = Tally::default();
     tally.case("the registry lists what was pushed", self_check::registry(world)).await;
     tally.case("git is cloned and pushed over HTTP", self_check::git_over_http(world)).await;
+    ask_oracle(&mut tally, world.oracle.as_ref()).await;
     if let Some(program) = &world.program {
         let case = folder::is_updated_once(world, program);
         tally.case("a folder of two Applications is updated, once", case).await;
     }
     tally
+}
+
+/// Runs the cases that need no peer but the Go toolchain.
+pub(crate) async fn run_oracle(oracle: Option<&Oracle>) -> Tally {
+    let mut tally = Tally::default();
+    ask_oracle(&mut tally, oracle).await;
+    tally
+}
+
+async fn ask_oracle(tally: &mut Tally, oracle: Option<&Oracle>) {
+    let Some(oracle) = oracle else {
+        println!("skipped          ours against Go: there is no Go toolchain on the path");
+        return;
+    };
+    tally.case("versions and constraints are Go's", oracle::semver(oracle)).await;
+    tally.case("shell patterns are Go's", oracle::glob(oracle)).await;
+    tally.case("regular expressions are Go's", oracle::regexp(oracle)).await;
 }
 
 /// Fails, showing both, if the two differ.

@@ -28,7 +28,7 @@ const FENCES: [(&str, &[&str]); 11] = [
         ],
     ),
     (TESTKIT, &[]),
-    ("e2e", &[]),
+    ("e2e", &["aiu-core"]),
     ("xtask", &[]),
 ];
 

@@ -4,7 +4,7 @@
 //! merged alike, whether the result becomes bytes of a file or operations of a JSON Patch.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::{HelmKeys, PluginKeys};
 use crate::image::{ImageReference, Registry, Repository};
@@ -121,7 +121,8 @@ impl fmt::Display for KustomizeImage {
 
 /// Whether two names mean one place to Kustomize and to the runtime.
 pub(super) fn is_same_repository(a: &Repository, b: &Repository) -> bool {
-    a.same_as(b, &Registry::docker_hub())
+    static DOCKER_HUB: LazyLock<Registry> = LazyLock::new(Registry::docker_hub);
+    a.same_as(b, &DOCKER_HUB)
 }
 
 /// Replaces settings by name, every one of that name, and appends what is missing.

@@ -21,6 +21,9 @@ mod source_block;
 mod spec;
 mod yaml;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::{EditError, Problem};
 pub use spec::SourceRef;
 

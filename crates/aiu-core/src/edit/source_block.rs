@@ -6,7 +6,7 @@
 use std::borrow::Borrow;
 
 use super::lists::{self, Entry, KustomizeImage, Setting};
-use super::yaml::{Kind, NodeId, Plan, Slot, Tree, Value};
+use super::yaml::{Kind, NodeId, Plan, Slot, Tree, Value, reads_as_text};
 use super::{EditError, Keys, Problem, Wish, reading};
 use crate::image::{ImageReference, Repository};
 
@@ -273,8 +273,9 @@ fn update(
         Some(node) => plan.set(node, &setting.value)?,
         None => plan.put(Some(item), 0, &["value"], Value::text(&setting.value))?,
     }
-    // A flag that changes nothing is left as it is: only some texts are more than text to Helm.
-    if let Some(dialect) = dialect.filter(|d| d.flags_all || is_typed_by_helm(&setting.value)) {
+    // A flag that changes nothing is left as it is: Helm takes only what looks like a number, a
+    // truth value or null for something else than text.
+    if let Some(dialect) = dialect.filter(|d| d.flags_all || !reads_as_text(&setting.value)) {
         let flags = [dialect.force_string, FORCE_STRING];
         match flags.iter().find_map(|flag| tree.get(item, flag)) {
             Some(flag) => plan.raise(flag)?,
@@ -282,16 +283,6 @@ fn update(
         }
     }
     Ok(value.and_then(|value| tree.text_of(value)) != Some(&setting.value))
-}
-
-/// Whether Helm's `--set` reads a value as something else than text unless it is told not to:
-/// truth values, null, and whole numbers without a leading zero.
-fn is_typed_by_helm(value: &str) -> bool {
-    let words = ["true", "false", "null"];
-    value.is_empty()
-        || words.iter().any(|word| value.eq_ignore_ascii_case(word))
-        || value == "0"
-        || (!value.starts_with('0') && value.parse::<i64>().is_ok())
 }
 
 fn entry(setting: impl Borrow<Setting>, dialect: Option<Dialect>) -> Value {

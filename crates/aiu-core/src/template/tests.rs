@@ -168,3 +168,13 @@ fn templates_that_are_too_long_are_refused() {
     assert_eq!(error.to_string(), "line 1: 1048576 bytes are more than the 65536 allowed");
     assert_eq!(error.reason(), "TemplateInvalid");
 }
+
+/// Passes run on several threads and share what was read.
+#[test]
+fn templates_can_be_shared_between_threads() {
+    fn assert_shared<T: Send + Sync + Clone>(value: &T) -> T {
+        value.clone()
+    }
+    let template = Template::parse("{{.AppName}}").unwrap();
+    assert_eq!(assert_shared(&template), template);
+}

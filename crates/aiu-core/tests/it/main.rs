@@ -7,4 +7,6 @@ mod choice;
 #[cfg(test)]
 mod edit;
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
 mod vectors;

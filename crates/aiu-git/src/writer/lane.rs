@@ -9,7 +9,7 @@ use crate::answer::{self, Trouble};
 use crate::command::Step;
 use crate::commit::{NewCommit, commit};
 use crate::error::{GitError, WriteError};
-use crate::mirror::{Age, Ground, Mirror, Want};
+use crate::mirror::{Age, Ground, Mirror, Want, draft_ref, tip_ref};
 use crate::object::ObjectId;
 use crate::push::{NotPushed, push};
 use crate::stack::{Draft, stack};
@@ -87,7 +87,7 @@ impl Worker {
         let _slot = self.shared.pushes.acquire().await.expect("the semaphore is never closed");
         let edits = items.iter().flat_map(|item| &item.plan.edits);
         let want = Want::new(self.key.clone(), edits.map(|edit| (&edit.path, edit.kind)));
-        let mut age = Age::Known;
+        let (mut age, mut mended) = (Age::Known, false);
         let mut lost = String::new();
         for attempt in 1..=ATTEMPTS {
             let grounds = self.mirror.ground(std::slice::from_ref(&want), age).await;
@@ -98,11 +98,9 @@ impl Worker {
                     (age, lost) = (Age::Now, words);
                     self.pause(attempt).await?;
                 }
-                Err(NotPushed::Trouble(Trouble::Damaged { step, words })) => {
-                    if !self.mirror.condemn(&ground.store, &words).await || attempt > 1 {
-                        let trouble = Trouble::Damaged { step, words };
-                        return Err(Arc::new(trouble.into_error(&self.mirror.remote)));
-                    }
+                Err(NotPushed::Trouble(Trouble::Damaged { words, .. })) if !mended => {
+                    mended = true;
+                    self.mirror.condemn(&ground.store, &words).await;
                 }
                 Err(NotPushed::Trouble(trouble)) => {
                     return Err(Arc::new(trouble.into_error(&self.mirror.remote)));
@@ -144,7 +142,9 @@ impl Worker {
         commits: &[NewCommit<'_>],
     ) -> Result<Vec<ObjectId>, NotPushed> {
         let (git, branch) = (&self.mirror.git, &ground.branch);
-        let made = commit(git, &ground.store, &branch.pushed, &branch.tip, commits).await;
+        let name = if self.lane.dry_run { draft_ref } else { tip_ref };
+        let reference = name(&branch.pushed);
+        let made = commit(git, &ground.store, &reference, &branch.tip, commits).await;
         made.map_err(|error| {
             NotPushed::Trouble(answer::local(&self.mirror.remote, Step::Commit, error))
         })
@@ -200,8 +200,8 @@ fn applications(items: &[&Item<'_>]) -> Vec<AppName> {
     items.iter().map(|item| item.plan.application.clone()).collect()
 }
 
-/// Frees the lane if its worker ends before its queue is empty, so that the next who comes
-/// gets a new worker; those who wait hear that nothing was written.
+/// Frees the lane of a worker that panics, so that the next who comes gets a new one; those who
+/// wait hear that nothing was written.
 struct GiveUp<'a>(&'a Worker);
 
 impl Drop for GiveUp<'_> {

@@ -9,4 +9,6 @@ mod program;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod scenarios;

@@ -1,5 +1,6 @@
 //! From the parser's events to a [`Tree`].
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -60,7 +61,8 @@ struct Open {
 
 impl<'t> Builder<'t> {
     fn new(text: &'t str) -> Self {
-        let tree = Tree { text, nodes: Vec::new(), documents: Vec::new() };
+        let (nodes, documents) = (Vec::new(), Vec::new());
+        let tree = Tree { text, nodes, documents, steps: OnceCell::new() };
         Self { tree, open: Vec::new(), anchors: HashMap::new() }
     }
 

@@ -22,4 +22,5 @@ mod tests;
 
 pub(super) use plan::{Plan, Slot};
 pub(super) use print::{Value, document};
+pub(super) use scalar::reads_as_text;
 pub(super) use tree::{Kind, NodeId, Tree};

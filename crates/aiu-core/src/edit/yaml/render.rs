@@ -170,6 +170,10 @@ impl Tree<'_> {
 
     /// The steps that this text uses; two blanks and un-indented dashes where it shows none.
     fn steps(&self) -> Steps {
+        *self.steps.get_or_init(|| self.find_steps())
+    }
+
+    fn find_steps(&self) -> Steps {
         let below = |node: NodeId| match self[node].place {
             Place::Value { mapping, .. } if !self.is_flow(mapping) => Some(self.indent(mapping)),
             _ => None,
@@ -299,9 +303,9 @@ impl Tree<'_> {
             let from = if ends_text { self.break_before(line) } else { line };
             return from..next;
         }
-        // The entry shares its line with a dash.
+        // The entry shares its line with a dash, which stays; so do comments on lines below.
         let next = entries.get(last + 1).map(|&(key, _)| self.start(key));
-        match next.filter(|&next| !self.text[end..next].contains('#')) {
+        match next.filter(|&next| !self.text[self.line_end(end)..next].contains('#')) {
             Some(next) => start..next,
             None => {
                 line + self.text[line..start].trim_end_matches(BLANKS).len()..self.line_end(end)

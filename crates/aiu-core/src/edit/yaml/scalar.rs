@@ -29,7 +29,7 @@ static NOT_TEXT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Whether every reader takes this plain scalar for a string.
-pub(super) fn reads_as_text(plain: &str) -> bool {
+pub(in crate::edit) fn reads_as_text(plain: &str) -> bool {
     !NOT_TEXT.is_match(plain)
 }
 

@@ -143,7 +143,7 @@ fn an_anchored_value_moves_for_everyone_and_the_last_anchor_of_a_name_counts() {
 #[test]
 fn refusals_name_the_line() {
     let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
-    let indented: String = (0..300).map(|at| format!("{:at$}a:\n", "")).collect();
+    let indented = (0..300).map(|at| " ".repeat(at) + "a:\n").collect::<String>();
     #[rustfmt::skip]
     let rows = [
         ("a: 1\nb: 1\na: 2\n", "line 3: the key 'a' stands twice in one mapping; remove one of them"),

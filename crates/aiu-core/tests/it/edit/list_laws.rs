@@ -54,48 +54,46 @@ fn layout() -> impl Strategy<Value = Layout> {
     })
 }
 
+impl Item {
+    fn pairs(&self, fields: [(&str, &str); 5]) -> Vec<String> {
+        let pair = |&field: &usize| match (field, fields[field]) {
+            (0, (key, _)) => format!("{key}: {}", NAMES[self.name]),
+            (_, (key, value)) => format!("{key}: {value}"),
+        };
+        self.fields.iter().map(pair).collect()
+    }
+}
+
 impl Layout {
     /// The lines below a key at `indent`; `fields` gives key and value of each.
     fn lines(&self, indent: usize, fields: [(&str, &str); 5]) -> String {
         let dash = " ".repeat(indent + self.dash);
-        let mut text = String::new();
+        let mut lines = Vec::new();
         for item in &self.items {
-            let pairs: Vec<String> = item
-                .fields
-                .iter()
-                .map(|&field| match (field, fields[field]) {
-                    (0, (key, _)) => format!("{key}: {}", NAMES[item.name]),
-                    (_, (key, value)) => format!("{key}: {value}"),
-                })
-                .collect();
+            let pairs = item.pairs(fields);
             if item.noise.is_multiple_of(5) {
-                text.push_str(&format!("{dash}# above {}\n", NAMES[item.name]));
+                lines.push(format!("{dash}# above {}", NAMES[item.name]));
             }
             if item.flow {
-                text.push_str(&format!("{dash}- {{{}}}\n", pairs.join(", ")));
+                lines.push(format!("{dash}- {{{}}}", pairs.join(", ")));
                 continue;
             }
             for (at, pair) in pairs.iter().enumerate() {
                 let lead = if at == 0 { "- " } else { "  " };
                 let comment = if item.noise % 7 == 1 { "   # why" } else { "" };
-                text.push_str(&format!("{dash}{lead}{pair}{comment}\n"));
+                lines.push(format!("{dash}{lead}{pair}{comment}"));
                 if at == 0 && item.noise % 11 == 2 {
-                    text.push_str(&format!("{dash}  # inside\n\n"));
+                    lines.push(format!("{dash}  # inside\n"));
                 }
             }
         }
-        text
+        lines.join("\n") + "\n"
     }
 
     /// The whole list on one line.
     fn flow(&self, fields: [(&str, &str); 5]) -> String {
-        let items = self.items.iter().map(|item| {
-            let pairs = item.fields.iter().map(|&field| match (field, fields[field]) {
-                (0, (key, _)) => format!("{key}: {}", NAMES[item.name]),
-                (_, (key, value)) => format!("{key}: {value}"),
-            });
-            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
-        });
+        let items =
+            self.items.iter().map(|item| format!("{{ {} }}", item.pairs(fields).join(", ")));
         format!("[{}]", items.collect::<Vec<_>>().join(" , "))
     }
 

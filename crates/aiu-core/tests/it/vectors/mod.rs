@@ -60,25 +60,23 @@ vector_files! {
 }
 
 /// Kinds that no code answers yet, by file.
-const OPEN: &[(&str, &[&str])] = &[
-    (
-        "config",
-        &[
-            "annotations",
-            "env_bool",
-            "env_duration",
-            "env_number",
-            "manifest_target",
-            "merge_update_settings",
-            "merge_verification",
-            "merge_write_back",
-            "platform",
-            "platform_keys",
-            "platform_wanted",
-            "write_back",
-        ],
-    ),
-];
+const OPEN: &[(&str, &[&str])] = &[(
+    "config",
+    &[
+        "annotations",
+        "env_bool",
+        "env_duration",
+        "env_number",
+        "manifest_target",
+        "merge_update_settings",
+        "merge_verification",
+        "merge_write_back",
+        "platform",
+        "platform_keys",
+        "platform_wanted",
+        "write_back",
+    ],
+)];
 
 /// Kinds that another crate answers, in tests of its own, by file.
 const ELSEWHERE: &[(&str, &[&str])] =
