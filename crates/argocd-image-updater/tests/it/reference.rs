@@ -31,7 +31,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
             if !["target", "tests", "aiu-testkit"].contains(&name.as_str()) {
                 sources(&path, found);
             }
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        } else if path.extension().is_some_and(|e| e == "rs") && name != "tests.rs" {
             found.push(path);
         }
     }
