@@ -112,7 +112,7 @@ fn assign(
     for Assignment { role, path, value } in assignments {
         let done = match locate(tree, 0, path) {
             Ok(Found::Scalar(node)) => plan.set(node, value),
-            Ok(Found::Missing(mapping, keys)) => plan.put(mapping, 0, &keys, Value::text(*value)),
+            Ok(Found::Missing(mapping, keys)) => plan.put(mapping, &keys, Value::text(*value)),
             Ok(Found::NoList(cause)) => Err(EditError::key(cause)),
             Err(error) => Err(error),
         };

@@ -45,7 +45,7 @@ pub fn set(text: &str, entries: &[KustomizeImage]) -> Result<Edited, EditError> 
     match images {
         Images::NoKey(root) => {
             let items = entries.iter().map(|entry| to_value(entry)).collect();
-            plan.put(root, 0, &["images"], Value::Sequence(items))?;
+            plan.put(root, &["images"], Value::Sequence(items))?;
         }
         Images::Empty(node) => {
             plan.fill(node, Value::Sequence(entries.iter().map(|entry| to_value(entry)).collect()));
@@ -147,7 +147,7 @@ fn update(
     for (key, wanted) in fields(entry) {
         match (tree.get(item, key), wanted) {
             (Some(node), Some(text)) => plan.set(node, text)?,
-            (None, Some(text)) => plan.put(Some(item), 0, &[key], Value::text(text))?,
+            (None, Some(text)) => plan.put(Some(item), &[key], Value::text(text))?,
             (Some(_), None) => plan.drop_key(item, key),
             (None, None) => {}
         }

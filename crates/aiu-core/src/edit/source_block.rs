@@ -103,9 +103,9 @@ impl List {
         let [block, list] = self.keys();
         let new = || Value::Sequence(self.new_values(dialect, wanted));
         match self.find(tree, base)? {
-            Place::NoBlock => plan.put(Some(base), 0, &[block, list], new())?,
+            Place::NoBlock => plan.put(Some(base), &[block, list], new())?,
             Place::NullBlock(node) => plan.fill(node, nested(list, new())),
-            Place::NoList(node) => plan.put(Some(node), 0, &[list], new())?,
+            Place::NoList(node) => plan.put(Some(node), &[list], new())?,
             Place::Empty(_) if self.new_values(dialect, wanted).is_empty() => {}
             Place::Empty(node) => plan.fill(node, new()),
             Place::List(node) => match self {
@@ -271,14 +271,14 @@ fn update(
     let value = tree.get(item, "value");
     match value {
         Some(node) => plan.set(node, &setting.value)?,
-        None => plan.put(Some(item), 0, &["value"], Value::text(&setting.value))?,
+        None => plan.put(Some(item), &["value"], Value::text(&setting.value))?,
     }
     // A flag that changes nothing is left as it is: only some texts are more than text to Helm.
     if let Some(dialect) = dialect.filter(|d| d.flags_all || setting.needs_force_string()) {
         let flags = [dialect.force_string, FORCE_STRING];
         match flags.iter().find_map(|flag| tree.get(item, flag)) {
             Some(flag) => plan.raise(flag)?,
-            None => plan.put(Some(item), 0, &[dialect.force_string], Value::Flag(true))?,
+            None => plan.put(Some(item), &[dialect.force_string], Value::Flag(true))?,
         }
     }
     Ok(value.and_then(|value| tree.text_of(value)) != Some(&setting.value))

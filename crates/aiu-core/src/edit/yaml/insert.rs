@@ -25,13 +25,14 @@ impl Tree<'_> {
             out.push(Splice::replace(from..end, ""));
         }
         let indent = lines[0].len() - lines[0].trim_start().len();
-        out.push(self.insert_lines(end, indent, &lines));
+        // Dashes may stand in the column of the key that follows them.
+        out.push(self.insert_lines(end, indent + 1, &lines));
     }
 
     /// The first keys of a document that holds nothing but comments.
-    pub(super) fn begin(&self, document: usize, entries: &[(String, Value)]) -> Splice {
+    pub(super) fn begin(&self, entries: &[(String, Value)]) -> Splice {
         let lines = Value::mapping_lines(entries, 0, self.steps());
-        let end = self.documents.get(document).map_or(self.text.len(), |document| document.end);
+        let end = self.documents.first().map_or(self.text.len(), |document| document.end);
         let content = self.text[..end].trim_end_matches(['\n', '\r', ' ', '\t']).len();
         self.insert_lines(content, 0, &lines)
     }

@@ -18,6 +18,9 @@ impl Tree<'_> {
             return Ok(());
         }
         let dash = self.indent(sequence);
+        // What belongs to an item is further in than its dash, and what comes behind the list
+        // may begin in the dash's column.
+        let indent = dash + 1;
         let steps = self.steps();
         let lines = |slots: &[Slot]| -> Vec<String> {
             let new = slots.iter().filter_map(|slot| match slot {
@@ -27,7 +30,7 @@ impl Tree<'_> {
             new.flatten().collect()
         };
         if is_append(slots, items.len()) {
-            out.push(self.insert_lines(self.end(sequence), dash, &lines(&slots[items.len()..])));
+            out.push(self.insert_lines(self.end(sequence), indent, &lines(&slots[items.len()..])));
             return Ok(());
         }
         let first = self.dash(sequence, 0);
@@ -44,7 +47,7 @@ impl Tree<'_> {
         };
         let pieces = slots.iter().map(piece).collect();
         let text = Replacement::Pieces { pieces, line_break: Some(line_break) };
-        out.push(Splice { range: start..end, indent: dash, text });
+        out.push(Splice { range: start..end, indent, text });
         Ok(())
     }
 

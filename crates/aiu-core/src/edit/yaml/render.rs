@@ -23,8 +23,8 @@ impl Plan<'_, '_> {
                 Change::Sequence(slots) => self.tree.rearrange(node, slots, &mut out)?,
             }
         }
-        if let Some((document, entries)) = &self.root {
-            out.push(self.tree.begin(*document, entries));
+        if let Some(entries) = &self.root {
+            out.push(self.tree.begin(entries));
         }
         Ok(out)
     }

@@ -161,6 +161,31 @@ fn refusals_name_the_line() {
 }
 
 #[test]
+fn what_is_inserted_at_one_place_comes_in_the_order_of_its_depth() {
+    let list = Value::Sequence(vec![Value::text("x")]);
+    #[rustfmt::skip]
+    let rows = [
+        ("a:\n- 1\n", "a:\n- 1\n- x\nb: z\n"),
+        ("a:\n  - 1", "a:\n  - 1\n  - x\nb: z"),
+        ("a: []\n", "a:\n- x\nb: z\n"),
+        ("a: # c", "a: # c\n- x\nb: z"),
+    ];
+    for (before, after) in rows {
+        let tree = Tree::parse(before).unwrap();
+        let mut plan = Plan::new(&tree);
+        let root = tree.root(0).unwrap().unwrap();
+        let a = tree.get(root, "a").unwrap();
+        plan.put(Some(root), &["b"], Value::text("z")).unwrap();
+        if tree.items(a).is_empty() {
+            plan.fill(a, list.clone());
+        } else {
+            plan.arrange(a, vec![Slot::Old(0), Slot::New(Value::text("x"))]);
+        }
+        assert_eq!(plan.finish(), Ok(Edited::Changed(after.to_owned())), "{before:?}");
+    }
+}
+
+#[test]
 fn the_guard_refuses_what_would_change_more() {
     // What Go's readers take for `x` would become `x` and a line break.
     let error = put("a: |\n  x", "t", "v").unwrap_err();
@@ -383,7 +408,7 @@ fn new_lists_take_the_files_dashes() {
     for (before, after) in rows {
         let tree = Tree::parse(before).unwrap();
         let mut plan = Plan::new(&tree);
-        plan.put(tree.root(0).unwrap(), 0, &["new"], entries.clone()).unwrap();
+        plan.put(tree.root(0).unwrap(), &["new"], entries.clone()).unwrap();
         assert_eq!(plan.finish(), Ok(Edited::Changed(after.to_owned())));
     }
 }
