@@ -110,6 +110,14 @@ impl Registry {
         Repository::new(name, Arc::clone(&self.state))
     }
 
+    /// Every tag, and the digest that it names now.
+    pub fn digests(&self) -> Vec<(String, String)> {
+        let content = self.state.content.lock();
+        let mut digests: Vec<_> = content.values().flat_map(|shelf| shelf.tags.clone()).collect();
+        digests.sort();
+        digests
+    }
+
     /// From now on asks clients for this.
     pub fn require(&self, access: Access) {
         *self.state.access.lock() = access;
