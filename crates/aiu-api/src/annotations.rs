@@ -173,7 +173,7 @@ fn nearest(key: &str) -> &'static str {
 }
 
 /// Levenshtein's distance between two short texts.
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
         let mut diagonal = row[0];

@@ -127,7 +127,8 @@ impl TargetNames {
                 Some(plugin) => Keys::Plugin(plugin.clone()),
                 None => Keys::Helm(self.helm.clone()),
             },
-            _ => self.kustomize_keys(),
+            FileKind::Kustomization | FileKind::KustomizeOverride => self.kustomize_keys(),
+            FileKind::Manifest => Keys::Manifest,
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use aiu_core::batch::{AppName, FilePath, InvalidPath};
 
+use crate::annotations::distance;
 use crate::image_updater::{GitConfig, WriteBackConfig};
 
 /// The write-back of one Application, understood.
@@ -79,6 +80,11 @@ pub enum InvalidWriteBack {
         "git write-back target {0:?} looks like a standard kustomization file; writing image parameter overrides to it would discard its existing content. Use kustomization:{1} instead"
     )]
     LooksLikeKustomization(String, String),
+    /// A word that is almost one of the two known ones, and would become the name of a file.
+    #[error(
+        "git write-back target {0:?} is taken for the name of a file that nothing reads; write {1}"
+    )]
+    Misspelt(String, String),
     /// The target leaves the repository.
     #[error("git write-back target: {0}")]
     Path(#[from] InvalidPath),
@@ -159,9 +165,27 @@ fn target(text: Option<&str>) -> Result<TargetSetting, InvalidWriteBack> {
                     format!("/{}", folder.trim_start_matches(['.', '/'])),
                 ));
             }
-            Ok(TargetSetting::File(text.into()))
+            match misspelt(word) {
+                Some(meant) => {
+                    let path = path.map(|path| format!(":{path}")).unwrap_or_default();
+                    Err(InvalidWriteBack::Misspelt(text.to_owned(), format!("{meant}{path}")))
+                }
+                None => Ok(TargetSetting::File(text.into())),
+            }
         }
     }
+}
+
+/// The word that was probably meant. What has a folder or an ending is a file; other words have
+/// to come close.
+fn misspelt(word: &str) -> Option<&'static str> {
+    if word.contains(['/', '.']) {
+        return None;
+    }
+    if word.starts_with("kustomiz") {
+        return Some("kustomization");
+    }
+    ["kustomization", "helmvalues"].into_iter().find(|known| distance(word, known) <= 2)
 }
 
 /// The file or folder that a target means, given the source's path (spec 30 §4.1, §4.2).
@@ -245,10 +269,16 @@ mod tests {
             ("git", "", "target/folder/app.yaml", "target/folder/app.yaml on - to -"),
             ("git", "", "helmvalues:/../x.yaml", "the path '../x.yaml' leaves the repository on - to -"),
             ("git", "", "helmvalues-prod.yaml", "helmvalues-prod.yaml on - to -"),
+            ("git", "", "kustomizatio", "git write-back target \"kustomizatio\" is taken for the name of a file that nothing reads; write kustomization"),
+            ("git", "", "kustomize:overlays/prod", "git write-back target \"kustomize:overlays/prod\" is taken for the name of a file that nothing reads; write kustomization:overlays/prod"),
+            ("git", "", "helm-values", "git write-back target \"helm-values\" is taken for the name of a file that nothing reads; write helmvalues"),
+            ("git", "", "values", "values on - to -"),
             ("git", "a:b:c", "", "invalid format for git-branch: a:b:c"),
             ("unknown", "", "", "invalid update mechanism: unknown"),
             ("git:error:ns/creds", "", "", "invalid git credentials source: unexpected credentials format. Expected 'repocreds', 'secret:<secret>' or 'secret:<namespace>/<secret>' but got 'error:ns/creds'"),
             ("git", "", "overlays/prod/kustomization.yaml", "git write-back target \"overlays/prod/kustomization.yaml\" looks like a standard kustomization file; writing image parameter overrides to it would discard its existing content. Use kustomization:/overlays/prod instead"),
+            ("git", "", "./kustomization.yml", "git write-back target \"./kustomization.yml\" looks like a standard kustomization file; writing image parameter overrides to it would discard its existing content. Use kustomization:/ instead"),
+            ("git", "", "Kustomization", "git write-back target \"Kustomization\" looks like a standard kustomization file; writing image parameter overrides to it would discard its existing content. Use kustomization:/ instead"),
         ];
         for (method, branch, target, expected) in rows {
             assert_eq!(

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::cluster::Cluster;
 use crate::report::CycleReport;
 use crate::steps::{batch, choose, inspect, observe, plan, read, scan, write};
-use crate::unlock::unlock;
+use crate::unlock::{Keys, unlock};
 
 /// What a pass works with.
 pub struct World {
@@ -25,6 +25,8 @@ pub struct World {
     pub registries: Arc<Registries>,
     /// Asks registries, each question once.
     pub scanner: Arc<Scanner>,
+    /// Credentials.
+    pub keys: Arc<Keys>,
     /// Reads branches.
     pub mirrors: Arc<Mirrors>,
     /// Writes branches.
@@ -74,7 +76,7 @@ pub struct PassSettings {
 pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     let started = Instant::now();
     let (plan, mut report) = plan::plan(updaters, world);
-    let access = unlock(&plan);
+    let access = unlock(&plan, started, world).await;
 
     let texts = read::texts(&plan, &access, world).await;
     let mut rows = plan::rows(plan, &access);

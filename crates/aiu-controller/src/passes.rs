@@ -16,11 +16,13 @@ use crate::cluster::files::Manifests;
 use crate::cycle::{PassSettings, Updater, World, cycle};
 use crate::phrases;
 use crate::report::CycleReport;
+use crate::unlock::Keys;
 
 /// What outlives a pass: answers of registries and copies of repositories.
 pub struct Session {
     registries: Arc<Registries>,
     scanner: Arc<Scanner>,
+    keys: Arc<Keys>,
     mirrors: Arc<Mirrors>,
     writers: Arc<Writers>,
     settings: PassSettings,
@@ -31,6 +33,7 @@ impl Session {
     pub fn new(
         registries: Arc<Registries>,
         scanner: Scanner,
+        keys: Keys,
         mirrors: Arc<Mirrors>,
         writers: Writers,
         settings: PassSettings,
@@ -38,6 +41,7 @@ impl Session {
         Self {
             registries,
             scanner: Arc::new(scanner),
+            keys: Arc::new(keys),
             mirrors,
             writers: Arc::new(writers),
             settings,
@@ -51,6 +55,7 @@ impl Session {
             cluster: Mutex::new(Cluster::Files(manifests)),
             registries: Arc::clone(&self.registries),
             scanner: Arc::clone(&self.scanner),
+            keys: Arc::clone(&self.keys),
             mirrors: Arc::clone(&self.mirrors),
             writers: Arc::clone(&self.writers),
             settings: self.settings.clone(),

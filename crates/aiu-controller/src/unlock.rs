@@ -1,58 +1,177 @@
 //! The credentials that a plan names, each looked up once.
 //!
-//! Registries are asked anonymously and git with the user's own set-up; a plan that names any
-//! other source is refused for the images concerned, never served without it.
+//! A source that cannot be read fails the images that name it, and only those; nobody is ever
+//! served without the credentials that were meant for them. Where no source is named, a folder
+//! of manifests is worked on with the logins of the user whose folder it is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use aiu_api::plan::{Target, TrackedImage, WorkPlan};
 use aiu_api::write_back::GitCredentials;
 use aiu_core::outcome::{Failure, ImageKey, Stage};
+use aiu_core::registries::{CredentialPlace, CredentialSource};
 use aiu_git::GitAccess;
+use aiu_registry::{
+    Ambient, CredentialError, Credentials, DockerConfig, Freshness, Kept, Keyring, Login,
+};
+use tokio::time::Instant;
 
-/// What the images of a plan may use, by image.
+use crate::cycle::World;
+
+/// What outlives a pass: what was fetched, and the user's own logins.
+pub struct Keys {
+    keyring: Keyring,
+    ambient: Result<Ambient, Arc<CredentialError>>,
+}
+
+impl Keys {
+    /// The keys of the present user. A broken Docker configuration matters to those images
+    /// alone that would be asked for with it.
+    pub fn of_user() -> Self {
+        Self { keyring: Keyring::new(), ambient: Ambient::of_user().map_err(Arc::new) }
+    }
+
+    /// No logins of any user, for tests.
+    pub fn without_user(folder: &std::path::Path) -> Self {
+        let ambient = Ambient::read(&folder.join("no-docker-configuration.json"));
+        Self { keyring: Keyring::new(), ambient: ambient.map_err(Arc::new) }
+    }
+}
+
+/// What the images of a plan may use.
 #[derive(Debug, Default)]
 pub struct Access {
-    refused: BTreeMap<ImageKey, Failure>,
-}
-
-/// Looks at every source of credentials that the plan names.
-pub fn unlock(plan: &WorkPlan) -> Access {
-    let refused = plan.images.iter().filter_map(|image| {
-        refusal(image).map(|message| {
-            let failure =
-                Failure { stage: Stage::Scanned, reason: "CredentialSourceUnsupported", message };
-            (image.key.clone(), failure)
-        })
-    });
-    Access { refused: refused.collect() }
-}
-
-/// Why the credentials of an image cannot be had.
-fn refusal(image: &TrackedImage) -> Option<String> {
-    let registry = &image.endpoint.name;
-    if let Some(source) = image.pull_secret.as_deref().or(image.endpoint.credentials.as_deref()) {
-        let kind = source.split(':').next().unwrap_or_default();
-        return Some(format!(
-            "the registry '{registry}' is to be asked with credentials from '{kind}:', which this version cannot read yet; only registries that answer without sign-in can be used"
-        ));
-    }
-    match &image.target {
-        Target::File(git) if matches!(git.credentials, GitCredentials::Secret(_)) => Some(
-            "write-back-method names a Secret, which this version cannot read yet; with 'git' alone your own git configuration signs in".to_owned(),
-        ),
-        _ => None,
-    }
+    registries: BTreeMap<ImageKey, Result<Credentials, Failure>>,
 }
 
 impl Access {
-    /// Why an image may not go on, if it may not.
-    pub fn refused(&self, key: &ImageKey) -> Option<&Failure> {
-        self.refused.get(key)
+    /// Who asks for the tags of an image, or why nobody can.
+    pub fn registry(&self, key: &ImageKey) -> Result<Credentials, Failure> {
+        self.registries.get(key).cloned().unwrap_or(Ok(Credentials::Anonymous))
     }
 
     /// How git signs in: in a folder of manifests, as the user does.
     pub fn git(&self) -> GitAccess {
         GitAccess::Ambient
     }
+}
+
+/// Looks at every source of credentials that the plan names.
+pub async fn unlock(plan: &WorkPlan, started: Instant, world: &World) -> Access {
+    let mut access = Access::default();
+    for image in &plan.images {
+        let credentials = match refused_by_git(image) {
+            Some(failure) => Err(failure),
+            None => credentials(image, started, world).await,
+        };
+        access.registries.insert(image.key.clone(), credentials);
+    }
+    access
+}
+
+/// A named Secret for git cannot be read yet, and going on without it would be a guess.
+fn refused_by_git(image: &TrackedImage) -> Option<Failure> {
+    match &image.target {
+        Target::File(git) if matches!(git.credentials, GitCredentials::Secret(_)) => Some(Failure {
+            stage: Stage::Written,
+            reason: "CredentialSourceUnsupported",
+            message: "write-back-method names a Secret, which this version cannot read yet; with 'git' alone your own git configuration signs in".to_owned(),
+        }),
+        _ => None,
+    }
+}
+
+async fn credentials(
+    image: &TrackedImage,
+    started: Instant,
+    world: &World,
+) -> Result<Credentials, Failure> {
+    let endpoint = &image.endpoint;
+    let (text, kept) = match (&image.pull_secret, &endpoint.credentials) {
+        (Some(own), _) => (own, Kept::OnePass),
+        (None, Some(registry)) => {
+            (registry, endpoint.credentials_expire.map_or(Kept::UntilRefused, Kept::For))
+        }
+        (None, None) => return ambient(image, started, world).await,
+    };
+    let source: CredentialSource =
+        text.parse().map_err(|error: aiu_core::registries::InvalidSource| {
+            failure(error.reason(), format!("credentials for {}: {error}", endpoint.name))
+        })?;
+    if image.pull_secret.is_some() {
+        allowed(image, &source)?;
+    }
+    match &source.place {
+        CredentialPlace::Secret { .. } | CredentialPlace::PullSecret { .. } => {
+            in_secret(image, &source, world)
+        }
+        CredentialPlace::Env(_) | CredentialPlace::Script(_) => {
+            let freshness = Freshness { kept, pass_started: started, refused: None };
+            let found = world.keys.keyring.credentials(&source, freshness).await;
+            found.map_err(|error| failure(error.reason(), error.to_string()))
+        }
+    }
+}
+
+/// Who may set an annotation may not thereby run programs, read the environment, or use
+/// another namespace's Secrets (spec 11 G11, G13).
+fn allowed(image: &TrackedImage, source: &CredentialSource) -> Result<(), Failure> {
+    let namespace = &*image.key.application.namespace;
+    if source.is_operators() {
+        return Err(failure(
+            "CredentialSourceForbidden",
+            format!(
+                "credentials from '{source}' may be named in registries.conf only; move them there"
+            ),
+        ));
+    }
+    if !source.is_within(namespace) {
+        return Err(failure(
+            "CredentialSourceForbidden",
+            format!(
+                "the Secret of '{source}' is in another namespace than the application ({namespace}); use one of its own"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+async fn ambient(
+    image: &TrackedImage,
+    started: Instant,
+    world: &World,
+) -> Result<Credentials, Failure> {
+    let found = match &world.keys.ambient {
+        Ok(ambient) => ambient.credentials(&image.endpoint, &image.wire_path, started).await,
+        Err(error) => Err(Arc::clone(error)),
+    };
+    found.map_err(|error| failure(error.reason(), format!("your own Docker logins: {error}")))
+}
+
+/// A Secret of the folder.
+fn in_secret(
+    image: &TrackedImage,
+    source: &CredentialSource,
+    world: &World,
+) -> Result<Credentials, Failure> {
+    let (namespace, name, field) = match &source.place {
+        CredentialPlace::Secret { namespace, name, field } => (namespace, name, &**field),
+        CredentialPlace::PullSecret { namespace, name } => (namespace, name, ".dockerconfigjson"),
+        CredentialPlace::Env(_) | CredentialPlace::Script(_) => return Ok(Credentials::Anonymous),
+    };
+    let value = world.cluster.lock().secret_field(namespace, name, field).map_err(|cause| {
+        failure("CredentialSecretMissing", format!("credentials from '{source}': {cause}"))
+    })?;
+    let login = match &source.place {
+        CredentialPlace::PullSecret { .. } => DockerConfig::parse(&value)
+            .and_then(|config| config.login(&image.endpoint, &image.wire_path)),
+        _ => Login::from_secret_field(namespace, name, field, &value),
+    };
+    let login = login.map_err(|error| failure(error.reason(), error.to_string()))?;
+    Ok(login.named(source))
+}
+
+fn failure(reason: &'static str, message: String) -> Failure {
+    Failure { stage: Stage::Scanned, reason, message }
 }

@@ -85,7 +85,7 @@ impl fmt::Display for FilePath {
 }
 
 /// The branch that a batch is read from and pushed to: the unit of serial writing.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BranchKey {
     /// The remote's URL as configured. Which of two spellings are one remote is the git
     /// adapter's knowledge.
@@ -94,6 +94,18 @@ pub struct BranchKey {
     pub base: Option<Arc<str>>,
     /// The branch that is pushed, if it is not the base.
     pub head: Option<Arc<str>>,
+}
+
+/// Shows the remote without its login: a URL may hold a password.
+impl fmt::Debug for BranchKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.remote.rsplit_once('@').map_or(&*self.remote, |(_, place)| place);
+        f.debug_struct("BranchKey")
+            .field("remote", &place)
+            .field("base", &self.base)
+            .field("head", &self.head)
+            .finish()
+    }
 }
 
 /// From which reference to which, for one image of one Application.

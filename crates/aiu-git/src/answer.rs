@@ -16,6 +16,8 @@ pub(crate) enum Trouble {
     Git(GitError),
     /// The branches have moved on since they were listed.
     Moved,
+    /// The server hands out whole commits only: an old protocol, or a proxy that forces one.
+    NoContents,
     /// Nothing explains it but a mirror that is damaged.
     Damaged { step: Step, words: String },
 }
@@ -25,10 +27,10 @@ impl Trouble {
     pub(crate) fn into_error(self, remote: &RemoteUrl) -> GitError {
         match self {
             Self::Git(error) => error,
-            Self::Moved => GitError::Failed {
+            Self::Moved | Self::NoContents => GitError::Failed {
                 remote: remote.shown(),
                 step: Step::FetchTips.name(),
-                words: "the branches move faster than they can be read".to_owned(),
+                words: "the server does not hand out what it listed a moment ago".to_owned(),
             },
             Self::Damaged { step, words } => {
                 GitError::Failed { remote: remote.shown(), step: step.name(), words }
@@ -45,10 +47,12 @@ enum Cause {
     NoRepository,
     Network,
     Moved,
+    /// Anything else that the server says, not git here.
+    Remote,
 }
 
 /// Looked for in this order: an SSH client that gives up also says that it could not read.
-const SIGNS: [(Cause, &[&str]); 5] = [
+const SIGNS: [(Cause, &[&str]); 6] = [
     (Cause::HostKey, &["host key verification failed", "remote host identification has changed"]),
     (
         Cause::Login,
@@ -110,6 +114,7 @@ const SIGNS: [(Cause, &[&str]); 5] = [
             "unable to access",
         ],
     ),
+    (Cause::Remote, &["remote error:"]),
 ];
 
 fn cause(words: &str) -> Option<Cause> {
@@ -136,10 +141,12 @@ pub(crate) fn remote(
     let CallError::Failed { words } = error else {
         return Trouble::Git(not_run(remote, step, error));
     };
-    let (shown, access, gist) = (remote.shown(), access.id(), gist(&words));
+    let (shown, access, gist) = (remote.shown(), access.id_for(remote), gist(&words));
     Trouble::Git(match cause(&words) {
         None => return Trouble::Damaged { step, words: gist },
+        Some(Cause::Moved) if step == Step::FetchBlobs => return Trouble::NoContents,
         Some(Cause::Moved) => return Trouble::Moved,
+        Some(Cause::Remote) => GitError::Failed { remote: shown, step: step.name(), words: gist },
         Some(Cause::HostKey) => GitError::HostKeyUnknown { remote: shown, words: gist },
         Some(Cause::Login) => GitError::Unauthorized { remote: shown, access, words: gist },
         Some(Cause::NoRepository) => GitError::NoRepository { remote: shown, access, words: gist },
@@ -172,11 +179,12 @@ pub(crate) fn refused(
     branch: &Arc<str>,
     words: String,
 ) -> GitError {
+    let access = access.id_for(remote);
     let (remote, branch) = (remote.shown(), Arc::clone(branch));
     if words.to_lowercase().contains("protected") {
         GitError::BranchProtected { remote, branch, words }
     } else {
-        GitError::PushRejected { remote, branch, access: access.id(), words }
+        GitError::PushRejected { remote, branch, access, words }
     }
 }
 

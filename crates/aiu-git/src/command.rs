@@ -31,6 +31,8 @@ use surroundings::Surroundings;
 const AT_ONCE: usize = 16;
 /// How much of standard error is kept, from its end.
 const LAST_WORDS: usize = 8 << 10;
+/// How much output is taken where all of it is kept; only a list of branches comes near.
+const ALL: usize = 64 << 20;
 /// How long standard error is read on after the end: a helper that lives on may hold it open.
 const AFTERWARDS: Duration = Duration::from_secs(1);
 
@@ -140,9 +142,18 @@ impl Git {
 
     /// Runs a command and returns its output.
     pub(crate) async fn output(&self, call: Call<'_>) -> Result<Vec<u8>, CallError> {
-        let mut output = Vec::new();
-        self.run(call, &mut |bytes| output.extend_from_slice(bytes)).await?;
-        Ok(output)
+        let (mut output, mut whole) = (Vec::new(), true);
+        let mut keep = |bytes: &[u8]| {
+            whole &= output.len() + bytes.len() <= ALL;
+            if whole {
+                output.extend_from_slice(bytes);
+            }
+        };
+        self.run(call, &mut keep).await?;
+        if whole {
+            return Ok(output);
+        }
+        Err(CallError::System(io::Error::other("it has more to say than is listened to")))
     }
 
     /// Runs a command and hands its output on piece by piece, also when it fails in the end.

@@ -9,7 +9,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::command::{Call, CallError, Git, Step};
 use crate::mirror::Store;
-use crate::mirror::ref_of;
 use crate::object::ObjectId;
 use crate::stack::ChangedFile;
 use crate::tree::Mode;
@@ -68,16 +67,17 @@ pub(crate) struct NewCommit<'a> {
     pub(crate) files: &'a [(Mode, ChangedFile)],
 }
 
-/// Makes the commits, each on the one before, the first on `tip`; gives their ids.
+/// Makes the commits, each on the one before, the first on `tip`, and lets `reference` name the
+/// last; gives their ids.
 pub(crate) async fn commit(
     git: &Git,
     store: &Store,
-    branch: &str,
+    reference: &str,
     tip: &ObjectId,
     commits: &[NewCommit<'_>],
 ) -> Result<Vec<ObjectId>, CallError> {
     let args = ["--quiet", "--force", "--done", "--date-format=raw"];
-    let input = stream(&ref_of(branch), tip, commits);
+    let input = stream(reference, tip, commits);
     let call = Call::new(Step::Commit, &args).within(store.folder()).input(input);
     let output = git.output(call).await?;
     let ids: Vec<ObjectId> =

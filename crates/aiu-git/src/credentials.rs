@@ -56,6 +56,14 @@ impl GitAccess {
         }
     }
 
+    /// The name of what a command to `remote` signs in with.
+    pub(crate) fn id_for(&self, remote: &RemoteUrl) -> AccessId {
+        match remote.login() {
+            Some(_) => AccessId("the login in the URL".to_owned()),
+            None => self.id(),
+        }
+    }
+
     /// What a command to `remote` gets. A password inside the remote's URL wins.
     pub(crate) fn equip(&self, remote: &RemoteUrl) -> Equipment {
         let mut equipment = match self {

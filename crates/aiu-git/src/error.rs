@@ -191,6 +191,11 @@ pub enum GitError {
     /// The program is about to end, or no longer the leader: nothing is pushed any more.
     #[error("not written: the program is stopping")]
     Stopped,
+    /// A defect of this program ended the work on a branch.
+    #[error(
+        "not written: the work on the branch broke off, the log says why; the next cycle tries again"
+    )]
+    BrokenOff,
 }
 
 /// One Application's changes could not be written.
@@ -225,7 +230,9 @@ impl GitError {
     pub fn remedy(&self) -> Remedy {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } => Remedy::RetryAfter(PASSING),
-            Self::LostRaces { .. } | Self::Stopped => Remedy::RetryAfter(Duration::ZERO),
+            Self::LostRaces { .. } | Self::Stopped | Self::BrokenOff => {
+                Remedy::RetryAfter(Duration::ZERO)
+            }
             Self::Missing { .. }
             | Self::Remote { .. }
             | Self::Unauthorized { .. }
@@ -245,7 +252,7 @@ impl GitError {
 
     /// Stable word for conditions, events and metrics (spec 00 §6). The words that the
     /// specification does not list are `GitMissing`, `GitUrlInvalid`, `GitUnreachable`,
-    /// `GitRepositoryNotFound`, `GitCacheUnusable` and `GitFailed`.
+    /// `GitRepositoryNotFound`, `GitCacheUnusable`, `GitFailed` and `Stopped`.
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "GitMissing",
@@ -262,7 +269,7 @@ impl GitError {
             Self::PushRejected { .. } | Self::LostRaces { .. } => "GitPushRejected",
             Self::BranchProtected { .. } => "BranchProtected",
             Self::Cache { .. } => "GitCacheUnusable",
-            Self::Failed { .. } => "GitFailed",
+            Self::Failed { .. } | Self::BrokenOff => "GitFailed",
             Self::Stopped => "Stopped",
         }
     }

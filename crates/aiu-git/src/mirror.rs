@@ -34,7 +34,7 @@ use crate::tree::{FileProblem, candidates};
 
 pub(crate) use store::Store;
 use turn::Turn;
-pub(crate) use turn::ref_of;
+pub(crate) use turn::{draft_ref, tip_ref};
 
 /// Files of one branch that somebody wants to read.
 #[derive(Clone, Debug)]

@@ -28,8 +28,8 @@ pub struct GitSettings {
     pub growth: Growth,
 }
 
-/// A mirror is built afresh when it exceeds any of these and something must be fetched anyway.
-/// It is never repacked: it lacks objects on purpose.
+/// A mirror is built afresh when it exceeds any of these: one fetch, about as large as the
+/// first. It is never repacked: it lacks objects on purpose.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
     /// How many times its first size.

@@ -24,6 +24,17 @@ pub struct ChangedFile {
     pub after: Arc<str>,
 }
 
+/// What a plan comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stacked {
+    /// A commit to be made.
+    Draft(Draft),
+    /// Every file says already what is wished.
+    AlreadySo,
+    /// Every file will say what is wished once the drafts before it have landed.
+    SoByOthers,
+}
+
 /// A commit to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Draft {
@@ -33,23 +44,23 @@ pub(crate) struct Draft {
     pub(crate) changes: Vec<ImageChange>,
 }
 
-/// Works through the plans. `None`: every file says already what is wished.
+/// Works through the plans.
 ///
 /// A plan that fails leaves no trace; the ones after it go on as if it had not been there.
 pub(crate) fn stack<'a>(
     snapshot: &Snapshot,
     plans: impl IntoIterator<Item = &'a CommitPlan>,
-) -> Vec<Result<Option<Draft>, WriteError>> {
+) -> Vec<Result<Stacked, WriteError>> {
     let mut changed = HashMap::new();
     let mut drafts = Vec::new();
     for plan in plans {
         let mut layer = Layer { snapshot, below: &changed, own: HashMap::new() };
-        let draft = layer.draft(plan);
-        if let Ok(Some(_)) = draft {
+        let stacked = layer.stack(plan);
+        if let Ok(Stacked::Draft(_)) = stacked {
             let own = layer.own;
             changed.extend(own);
         }
-        drafts.push(draft);
+        drafts.push(stacked);
     }
     drafts
 }
@@ -62,11 +73,13 @@ struct Layer<'a> {
 }
 
 impl Layer<'_> {
-    fn draft(&mut self, plan: &CommitPlan) -> Result<Option<Draft>, WriteError> {
+    fn stack(&mut self, plan: &CommitPlan) -> Result<Stacked, WriteError> {
+        let mut by_others = false;
         let mut files: BTreeMap<FilePath, (Mode, ChangedFile)> = BTreeMap::new();
         let mut effects: Vec<(&ImageReference, bool)> = Vec::new();
         for edit in &plan.edits {
             let (path, mode, before) = self.find(edit)?;
+            by_others |= self.below.contains_key(&path);
             let after = applied(&path, edit.kind, before.as_deref(), &edit.wishes)?;
             for wish in &edit.wishes {
                 let wish = std::slice::from_ref(wish);
@@ -87,10 +100,13 @@ impl Layer<'_> {
         }
         let changes: Vec<ImageChange> =
             plan.changes.iter().filter(|change| counts(change, &effects)).cloned().collect();
-        if files.is_empty() || changes.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Draft { files: files.into_values().collect(), changes }))
+        Ok(if !files.is_empty() && !changes.is_empty() {
+            Stacked::Draft(Draft { files: files.into_values().collect(), changes })
+        } else if by_others {
+            Stacked::SoByOthers
+        } else {
+            Stacked::AlreadySo
+        })
     }
 
     /// The file that the edit means, its mode, and its text if it exists.

@@ -218,9 +218,9 @@ struct Waiting {
 impl Waiting {
     async fn written(self) -> BranchWritten {
         let Self { key, branch, applications, answer } = self;
-        let stopped = || all_failed(&applications, &Arc::new(GitError::Stopped));
+        let broken_off = || all_failed(&applications, &Arc::new(GitError::BrokenOff));
         let commits = match answer {
-            Ok(answer) => answer.await.unwrap_or_else(|_| stopped()),
+            Ok(answer) => answer.await.unwrap_or_else(|_| broken_off()),
             Err(error) => all_failed(&applications, &error),
         };
         BranchWritten { key, branch, commits }

@@ -125,4 +125,11 @@ mod tests {
             assert_eq!(told(line), expected, "{line}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_line_is_read_to_its_end(line in "[ -~ü]{0,60}") {
+            let _ = parse(&line);
+        }
+    }
 }

@@ -129,6 +129,11 @@ impl Client {
             None => None,
         };
         let answer = self.send(remote, ask, shown.as_ref()).await?;
+        if !remote.is_own(&answer.url) {
+            // Redirected: another host's challenge says nothing about this registry, and must
+            // not be answered with what is meant for it.
+            return refused(remote, answer);
+        }
         let scheme = match answer.status {
             StatusCode::UNAUTHORIZED => scheme_of(&answer, &remote.request.credentials),
             StatusCode::FORBIDDEN | StatusCode::NOT_FOUND if shown.is_none() => {
@@ -154,7 +159,7 @@ impl Client {
             return Ok(None);
         }
         let answer = self.ping(remote).await?;
-        if answer.status == StatusCode::UNAUTHORIZED {
+        if answer.status == StatusCode::UNAUTHORIZED && remote.is_own(&answer.url) {
             return Ok(scheme_of(&answer, credentials));
         }
         self.auth.learn(remote, Scheme::Open);

@@ -77,7 +77,7 @@ impl<K: Clone + Eq + Hash, T: Clone> Flights<K, T> {
             },
             None => None,
         };
-        if known.len() >= self.capacity {
+        if known.len() >= self.capacity && !known.contains_key(key) {
             forget_older_half(&mut known);
         }
         let flight = Flight { started: Instant::now(), landed: Arc::default(), before };

@@ -21,7 +21,10 @@ mod tls;
 mod tokens;
 
 pub use aiu_http::{HostStats, HttpSettings, Proxies, Unreachable};
-pub use credentials::{Credentials, CredentialsId};
+pub use credentials::{
+    Ambient, CredentialError, Credentials, CredentialsId, DockerConfig, Freshness, Kept, Keyring,
+    Login,
+};
 pub use error::{ScanError, ScanProblem};
 pub use images::Detail;
 pub use pages::Listing;

@@ -70,4 +70,11 @@ mod tests {
             assert_eq!(next(lines.iter().copied()), expected, "{lines:?}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_line_is_read_to_its_end(line in "[ -~ü]{0,60}") {
+            let _ = next([line.as_str()]);
+        }
+    }
 }

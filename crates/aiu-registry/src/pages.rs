@@ -32,6 +32,8 @@ pub struct Listing {
     /// What the registry calls this state of the listing, if all of it was on one page. The
     /// first of several pages says nothing of the others.
     etag: Option<String>,
+    /// How it was asked for.
+    size: Size,
 }
 
 /// `tags: null` is an empty page (spec 11 §2.4).
@@ -41,7 +43,7 @@ struct Page {
 }
 
 /// How the first page is asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Size {
     /// With `n`.
     Large,
@@ -49,13 +51,14 @@ enum Size {
     Unsaid,
 }
 
-/// Lists all tags. `before` is what was listed the last time.
+/// Lists all tags. `before` is what was listed the last time, in the way that worked then.
 pub(crate) async fn list(
     client: &Client,
     remote: &Remote<'_>,
     before: Option<&Listing>,
 ) -> Result<Listing, ScanError> {
-    if let Some(listing) = walk(client, remote, before, Size::Large).await? {
+    let size = before.map_or(Size::Large, |before| before.size);
+    if let Some(listing) = walk(client, remote, before, size).await? {
         return Ok(listing);
     }
     let without = walk(client, remote, None, Size::Unsaid).await?;
@@ -104,7 +107,7 @@ async fn walk(
                 if number == 1 {
                     etag = answer.header(ETAG).map(str::to_owned);
                 }
-                return Ok(Some(listing(&names, etag)));
+                return Ok(Some(listing(&names, etag, size)));
             }
         }
     }
@@ -149,8 +152,8 @@ fn next_page(remote: &Remote<'_>, answer: &Answer) -> Result<Option<Url>, ScanEr
     }
 }
 
-fn listing(names: &[String], etag: Option<String>) -> Listing {
+fn listing(names: &[String], etag: Option<String>, size: Size) -> Listing {
     let tags: Vec<Tag> = names.iter().filter_map(|name| name.parse().ok()).collect();
     let invalid = names.len() - tags.len();
-    Listing { tags: Arc::new(TagList::new(tags)), invalid, etag }
+    Listing { tags: Arc::new(TagList::new(tags)), invalid, etag, size }
 }

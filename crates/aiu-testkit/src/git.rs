@@ -15,6 +15,24 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// Writes a script that can be run.
+///
+/// Another process does it: a file that this one has open for writing is inherited by whatever
+/// other threads start at that moment, and as long as that lives nobody can run the script
+/// ("text file busy").
+pub fn write_program(path: &Path, script: &str) {
+    let mut child = command(Path::new("sh"))
+        .args(["-c", "cat > \"$1\" && chmod 755 \"$1\"", "sh"])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("there is a shell");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    stdin.write_all(script.as_bytes()).expect("the shell reads it");
+    drop(stdin);
+    assert!(child.wait().expect("the shell can be waited for").success(), "{}", path.display());
+}
+
 /// Runs `git` in a repository, without any configuration of the user, and gives its output.
 fn git(repository: &Path, args: &[&str], input: &[u8]) -> Vec<u8> {
     try_git(repository, args, input).unwrap_or_else(|words| panic!("git {args:?}: {words}"))

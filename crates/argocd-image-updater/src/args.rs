@@ -39,14 +39,14 @@ pub struct Run {
     /// Check, but write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Author and committer of commits [env: GIT_COMMIT_USER] [default: argocd-image-updater]
+    /// Author and committer of commits (env GIT_COMMIT_USER, default: argocd-image-updater)
     #[arg(long, value_name = "NAME")]
     pub git_commit_user: Option<String>,
-    /// Address of author and committer [env: GIT_COMMIT_EMAIL] [default: noreply@argoproj.io]
+    /// Address of author and committer (env GIT_COMMIT_EMAIL, default: noreply@argoproj.io)
     #[arg(long, value_name = "ADDRESS")]
     pub git_commit_email: Option<String>,
     /// Template file of commit messages; a missing or empty one means the default message
-    /// [default: /app/config/commit.template]
+    /// (default: /app/config/commit.template)
     #[arg(long, value_name = "FILE")]
     pub git_commit_message_path: Option<PathBuf>,
 }
@@ -64,35 +64,35 @@ pub struct Explain {
 #[derive(Debug, Args)]
 pub struct Shared {
     /// Read Applications, ImageUpdaters and settings from the manifests in this folder
-    /// [env: IMAGE_UPDATER_MANIFESTS]
+    /// (env IMAGE_UPDATER_MANIFESTS)
     #[arg(long, value_name = "DIR")]
     pub manifests: Option<PathBuf>,
     /// The registries file; empty for the built-in registries only
-    /// [default: /app/config/registries.conf]
+    /// (default: /app/config/registries.conf)
     #[arg(long, value_name = "FILE")]
     pub registries_conf_path: Option<PathBuf>,
     /// Namespace of objects whose manifest names none, and of Applications with the short
-    /// override file name [env: ARGOCD_NAMESPACE] [default: argocd]
+    /// override file name (env ARGOCD_NAMESPACE, default: argocd)
     #[arg(long, value_name = "NAMESPACE")]
     pub argocd_namespace: Option<String>,
-    /// How many registries are asked at once [env: MAX_CONCURRENT_APPS] [default: 10]
+    /// How many registries are asked at once (env MAX_CONCURRENT_APPS, default: 10)
     #[arg(long, value_name = "N")]
     pub max_concurrent_apps: Option<usize>,
     /// Let an image go down when its running version is gone from the registry
-    /// [env: IMAGE_UPDATER_ALLOW_DOWNGRADE]
+    /// (env IMAGE_UPDATER_ALLOW_DOWNGRADE)
     #[arg(long)]
     pub allow_downgrade: bool,
     /// Folder for copies of git repositories; caches, which may be deleted at any time
-    /// [env: IMAGE_UPDATER_CACHE_DIR] [default: argocd-image-updater in the user's cache folder]
+    /// (env IMAGE_UPDATER_CACHE_DIR, default: argocd-image-updater in the user's cache folder)
     #[arg(long, value_name = "DIR")]
     pub cache_dir: Option<PathBuf>,
     /// What goes to standard output
     #[arg(long, value_enum, default_value_t = Output::Text)]
     pub output: Output,
-    /// trace, debug, info, warn or error [env: IMAGE_UPDATER_LOGLEVEL] [default: info]
+    /// trace, debug, info, warn or error (env IMAGE_UPDATER_LOGLEVEL, default: info)
     #[arg(long, value_name = "LEVEL")]
     pub loglevel: Option<String>,
-    /// text or json [env: IMAGE_UPDATER_LOGFORMAT] [default: text]
+    /// text or json (env IMAGE_UPDATER_LOGFORMAT, default: text)
     #[arg(long, value_name = "FORMAT")]
     pub logformat: Option<String>,
 }

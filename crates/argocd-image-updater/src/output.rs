@@ -11,9 +11,10 @@ use std::fmt::Write as _;
 use aiu_controller::cluster::files::Problem;
 use aiu_controller::report::{CycleReport, ImageReport, Write, WritePlace};
 use aiu_core::decide::{Current, CurrentSource, Decision, Verdict, explain};
-use aiu_core::image::Tag;
+use aiu_core::image::{Tag, TagRef};
 use aiu_core::outcome::Outcome;
 use aiu_core::policy::Reason;
+use aiu_core::report::Severity;
 
 pub use json::json;
 
@@ -64,7 +65,7 @@ pub fn results(report: &CycleReport, dry_run: bool) -> String {
 
 fn row(image: &ImageReport, dry_run: bool) -> Vec<String> {
     let from = image.current.as_ref().and_then(|current| current.reference.as_ref());
-    let from = from.and_then(|from| from.tag.as_ref()).map(|tag| tag.as_tag_value());
+    let from = from.and_then(|from| from.tag.as_ref()).map(TagRef::as_tag_value);
     let dash = || "-".to_owned();
     vec![
         image.key.application.to_string(),
@@ -102,6 +103,10 @@ fn reasons(report: &CycleReport) -> String {
     for image in &report.images {
         if let Some(why) = why(image) {
             let _ = writeln!(text, "{}: {why}", image.key);
+        }
+        // A failure is told already, and notes are for `explain`.
+        for finding in image.findings.iter().filter(|f| f.severity == Severity::Warning) {
+            let _ = writeln!(text, "    {}: {}; {}", finding.reason, finding.found, finding.fix);
         }
     }
     for dropped in &report.dropped {
@@ -175,7 +180,7 @@ pub fn explanations(report: &CycleReport) -> String {
                 let _ = writeln!(text, "  now {reference}, {}", read_from(*source));
             }
             Some(Current { reference: None, .. }) => {
-                text.push_str("  nothing says what it is at\n")
+                text.push_str("  nothing says what it is at\n");
             }
             None => {}
         }
@@ -185,6 +190,10 @@ pub fn explanations(report: &CycleReport) -> String {
                 let explanation = explain(decision, at.and_then(|at| at.tag.as_ref()));
                 for line in explanation.to_string().lines() {
                     let _ = writeln!(text, "  {line}");
+                }
+                for finding in &image.findings {
+                    let _ =
+                        writeln!(text, "  {}: {}; {}", finding.reason, finding.found, finding.fix);
                 }
             }
             None => {
@@ -209,7 +218,10 @@ fn read_from(source: CurrentSource) -> &'static str {
 
 /// The problems of the folder in front of an answer.
 pub fn with_problems(problems: &[Problem], text: &str) -> String {
-    let mut all: String = problems.iter().map(|problem| format!("{problem}\n")).collect();
+    let mut all = String::new();
+    for problem in problems {
+        let _ = writeln!(all, "{problem}");
+    }
     if !all.is_empty() {
         all.push('\n');
     }

@@ -38,7 +38,6 @@ const PURE: [(&str, &[&str]); 2] = [
         "aiu-core",
         &[
             "granit-parser",
-            "gtmpl-ng",
             "jiff",
             "regex",
             "regex-syntax",

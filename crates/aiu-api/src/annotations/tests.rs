@@ -27,6 +27,8 @@ fn image_lists_are_split_and_trimmed() {
         ("web=x@sha256:abc123", "web = x@sha256:abc123"),
         ("nginx:>=1.0 <2", "nginx:>=1.0 <2"),
         ("web=nginx:>=1.0", "web = nginx:>=1.0"),
+        ("web=nginx:>=1.0,<2", "web = nginx:>=1.0; <2"),
+        ("web=nginx:>=1.0 <2", "web = nginx:>=1.0 <2"),
         ("web=registry:5000/nginx:~1", "web = registry:5000/nginx:~1"),
     ];
     for (list, expected) in rows {
@@ -107,6 +109,7 @@ fn what_nothing_reads_is_named_with_advice() {
         ("web.tag-match", false, "use argocd-image-updater.argoproj.io/web.allow-tags"),
         ("web.sort-mode", false, "use argocd-image-updater.argoproj.io/web.update-strategy"),
         ("api.allow-tags", true, "image-list has the aliases web"),
+        ("web.filter-tag", false, "the nearest known key is allow-tags"),
         ("update-stratgy", false, "the nearest known key is update-strategy"),
     ];
     for (key, unknown_alias, advice) in rows {

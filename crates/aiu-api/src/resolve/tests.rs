@@ -82,6 +82,8 @@ fn one_bad_image_does_not_hinder_the_others() {
     #[rustfmt::skip]
     let rows = [
         ("a=acme/a,b=https://h/b,c=acme/c", "a by semver to Helm spec; c by semver to Helm spec; b dropped: ImageListInvalid"),
+        ("a=acme/a:>=1.0,<2", "a by semver to Helm spec; <2 dropped: ImageListInvalid"),
+        ("a=acme/a:>=1.0,<=2", "a by semver to Helm spec; < dropped: ImageListInvalid"),
         ("a=acme/a,a=acme/b", "a by semver to Helm spec; a dropped: ImageListInvalid"),
         ("a=acme/a\nb=acme/b", "a dropped: ImageListInvalid"),
         ("", "all dropped: ImageListInvalid"),
@@ -154,6 +156,8 @@ fn keys_need_an_alias_and_have_defaults() {
         ("m", "{name: n, tag: t}", name_and_tag("n", "t")),
         ("m", "{}", name_and_tag("image.name", "image.tag")),
         ("m", "{tag: image.tag}", name_and_tag("image.name", "image.tag")),
+        ("m", "{name: image.repository}", name_and_tag("image.repository", "image.tag")),
+        ("m", "{spec: app.image}", HelmKeys::Spec("app.image".into())),
     ];
     for (alias, helm, expected) in rows {
         let text = format!("{{alias: '{alias}', imageName: x, manifestTargets: {{helm: {helm}}}}}");

@@ -14,6 +14,9 @@ use aiu_api::application::Application;
 use aiu_api::image_updater::ImageUpdater;
 use aiu_core::batch::AppName;
 use aiu_core::edit::{EditError, Edited};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -35,6 +38,7 @@ pub struct Manifests {
     applications: Vec<(AppName, Place, Application)>,
     updaters: Vec<(AppName, ImageUpdater)>,
     settings: BTreeMap<String, String>,
+    secrets: BTreeMap<(String, String), Secret>,
     problems: Vec<Problem>,
     files_seen: usize,
 }
@@ -99,6 +103,23 @@ struct ConfigMap {
     data: BTreeMap<String, String>,
 }
 
+/// A Secret as it stands in its file; printing it shows the names of its fields alone.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Secret {
+    metadata: aiu_api::application::Metadata,
+    #[serde(default)]
+    data: BTreeMap<String, SecretString>,
+    #[serde(default)]
+    string_data: BTreeMap<String, SecretString>,
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.data.keys().chain(self.string_data.keys())).finish()
+    }
+}
+
 impl Manifests {
     /// Reads all manifests under `root`, in the order of their names.
     /// `default_namespace` is the namespace of objects that name none.
@@ -109,6 +130,7 @@ impl Manifests {
             applications: Vec::new(),
             updaters: Vec::new(),
             settings: BTreeMap::new(),
+            secrets: BTreeMap::new(),
             problems: Vec::new(),
             files_seen: 0,
         };
@@ -166,6 +188,32 @@ impl Manifests {
     /// Where an Application stands.
     pub fn place(&self, app: &AppName) -> Option<&Place> {
         self.applications.iter().find(|(name, ..)| name == app).map(|(_, place, _)| place)
+    }
+
+    /// The value of a Secret's field, decoded; if there is none, what is missing.
+    pub(super) fn secret_field(
+        &self,
+        namespace: &str,
+        name: &str,
+        field: &str,
+    ) -> Result<String, String> {
+        let secret =
+            (self.secrets.get(&(namespace.to_owned(), name.to_owned()))).ok_or_else(|| {
+                format!("the folder has no Secret '{name}' in namespace '{namespace}'")
+            })?;
+        if let Some(text) = secret.string_data.get(field) {
+            return Ok(text.expose_secret().to_owned());
+        }
+        let encoded = secret.data.get(field).ok_or_else(|| {
+            let known: Vec<&str> =
+                secret.data.keys().chain(secret.string_data.keys()).map(String::as_str).collect();
+            format!("the Secret '{name}' has no field '{field}', only {}", known.join(", "))
+        })?;
+        let packed: String = encoded.expose_secret().split_whitespace().collect();
+        let bytes = BASE64.decode(packed);
+        bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
+            format!("the field '{field}' of Secret '{name}' is not base64 of a text")
+        })
     }
 
     /// Edits the document of one Application and replaces its file, if bytes change.
@@ -281,6 +329,14 @@ impl Manifests {
                     self.settings = map.data;
                 }
             }
+            (Some("v1"), Some("Secret")) => {
+                if let Some(secret) = self.decode::<Secret>(file, document) {
+                    let metadata = &secret.metadata;
+                    let namespace = metadata.namespace.as_deref().unwrap_or(default_namespace);
+                    let name = (namespace.to_owned(), metadata.name.clone());
+                    self.secrets.insert(name, secret);
+                }
+            }
             (Some("v1"), Some("List")) if document.text.contains("argoproj.io/") => self.problem(
                 "ManifestUnreadable",
                 format!("{file} holds a List; write each Application as a document of its own, so that it can be edited in place"),
@@ -347,7 +403,7 @@ impl Manifests {
 }
 
 /// Words without which a file holds nothing for us.
-const OUR_KINDS: [&str; 3] = ["Application", "ImageUpdater", CONFIG_MAP];
+const OUR_KINDS: [&str; 4] = ["Application", "ImageUpdater", "Secret", CONFIG_MAP];
 
 /// Whether a text seems to declare an object of this kind.
 fn names_kind(text: &str, kind: &str) -> bool {

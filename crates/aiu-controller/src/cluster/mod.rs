@@ -82,6 +82,13 @@ impl Cluster {
         }
     }
 
+    /// The value of a Secret's field, decoded; if there is none, what is missing.
+    pub fn secret_field(&self, namespace: &str, name: &str, field: &str) -> Result<String, String> {
+        match self {
+            Self::Files(manifests) => manifests.secret_field(namespace, name, field),
+        }
+    }
+
     /// Edits one Application's own spec: byte-minimal, and only if bytes change.
     pub fn patch(
         &mut self,

@@ -13,7 +13,6 @@ use aiu_core::report::Finding;
 use aiu_registry::{ScanError, ScanKey, ScanRequest};
 
 use super::Row;
-use super::scan::request;
 use crate::cycle::World;
 
 /// What every scan came to.
@@ -35,7 +34,7 @@ pub fn shortlists(rows: &[Row], scans: &Scans) -> Shortlists {
     let mut lists = Shortlists::new();
     for row in rows.iter().filter(|row| row.is_open()) {
         let Ok(policy) = &row.image.policy else { continue };
-        let request = request(&row.image);
+        let request = row.request.clone();
         lists.entry((request.key(), Arc::clone(policy))).or_insert_with(|| {
             let list = listed(policy, scans.get(&request.key()));
             Listed { request, list }
@@ -78,7 +77,7 @@ pub fn decisions(rows: &mut [Row], lists: &Shortlists, world: &World) {
                 continue;
             }
         };
-        let key = (request(&row.image).key(), Arc::clone(&policy));
+        let key = (row.request.key(), Arc::clone(&policy));
         match lists.get(&key).map(|listed| &listed.list) {
             Some(Ok(list)) => decide_row(row, &policy, list, world),
             Some(Err(failure)) => row.outcome = Some(Outcome::Failed(failure.clone())),

@@ -12,17 +12,22 @@ pub mod read;
 pub mod scan;
 pub mod write;
 
+use std::sync::Arc;
+
 use aiu_api::plan::TrackedImage;
 use aiu_core::decide::{Current, Decision};
 use aiu_core::edit::Keys;
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::report::Finding;
+use aiu_registry::{Credentials, ScanRequest};
 
 /// One image on its way through the pass.
 #[derive(Debug)]
 pub struct Row {
     /// What is wanted.
     pub image: TrackedImage,
+    /// What its registry is asked, and by whom.
+    pub request: ScanRequest,
     /// What it is at.
     pub current: Option<Current>,
     /// The keys under which its target holds it; known once the target's shape is.
@@ -37,9 +42,15 @@ pub struct Row {
 
 impl Row {
     /// A row at its start.
-    pub fn new(image: TrackedImage) -> Self {
+    pub fn new(image: TrackedImage, credentials: Credentials) -> Self {
+        let request = ScanRequest {
+            endpoint: Arc::clone(&image.endpoint),
+            path: Arc::clone(&image.wire_path),
+            credentials,
+        };
         Self {
             image,
+            request,
             current: None,
             keys: None,
             decision: None,

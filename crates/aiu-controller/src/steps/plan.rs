@@ -10,6 +10,7 @@ use aiu_api::select::{Matched, invalid_selectors, select};
 use aiu_core::batch::AppName;
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::report::{Finding, Severity};
+use aiu_registry::Credentials;
 
 use super::Row;
 use crate::cluster::Cluster;
@@ -117,9 +118,12 @@ fn not_read(
 
 /// The images as rows, at their start; those whose credentials cannot be had end at once.
 pub fn rows(plan: WorkPlan, access: &Access) -> Vec<Row> {
-    let start = |image: TrackedImage| {
-        let outcome = access.refused(&image.key).cloned().map(Outcome::Failed);
-        Row { outcome, ..Row::new(image) }
+    let start = |image: TrackedImage| match access.registry(&image.key) {
+        Ok(credentials) => Row::new(image, credentials),
+        Err(failure) => Row {
+            outcome: Some(Outcome::Failed(failure)),
+            ..Row::new(image, Credentials::Anonymous)
+        },
     };
     plan.images.into_iter().map(start).collect()
 }

@@ -19,7 +19,7 @@ pub type Texts = HashMap<BranchKey, Result<BranchTexts, Arc<GitError>>>;
 /// Reads all files that the plan writes to.
 pub async fn texts(plan: &WorkPlan, access: &Access, world: &World) -> Texts {
     let mut wanted: BTreeMap<BranchKey, BTreeSet<(FilePath, FileKind)>> = BTreeMap::new();
-    for image in plan.images.iter().filter(|image| access.refused(&image.key).is_none()) {
+    for image in plan.images.iter().filter(|image| access.registry(&image.key).is_ok()) {
         if let Target::File(target) = &image.target {
             wanted.entry(read_key(target)).or_default().extend(files(&target.file));
         }

@@ -1,24 +1,13 @@
 //! Asking registries which tags exist: each repository once, however many images share it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use aiu_api::plan::TrackedImage;
-use aiu_registry::{Credentials, ScanKey, ScanRequest};
+use aiu_registry::{ScanKey, ScanRequest};
 use tokio::time::Instant;
 
 use super::Row;
 use super::choose::Scans;
 use crate::cycle::World;
-
-/// What an image asks its registry.
-pub fn request(image: &TrackedImage) -> ScanRequest {
-    ScanRequest {
-        endpoint: Arc::clone(&image.endpoint),
-        path: Arc::clone(&image.wire_path),
-        credentials: Credentials::Anonymous,
-    }
-}
 
 /// Lists the tags of every repository that an open row needs, from listings that began with
 /// this pass.
@@ -27,7 +16,7 @@ pub async fn list_tags(rows: &[Row], started: Instant, world: &World) -> Scans {
         row.is_open() && row.image.policy.as_ref().is_ok_and(|policy| policy.strategy.lists_tags())
     });
     let requests: BTreeMap<ScanKey, ScanRequest> =
-        wanted.map(|row| request(&row.image)).map(|request| (request.key(), request)).collect();
+        wanted.map(|row| (row.request.key(), row.request.clone())).collect();
     let (keys, requests): (Vec<_>, Vec<_>) = requests.into_iter().unzip();
     let answers = world.scanner.list_many(&requests, started, world.settings.concurrency).await;
     keys.into_iter().zip(answers).collect()

@@ -23,6 +23,7 @@ pub fn findings(
 ) -> Vec<Finding> {
     let asked = Asked { decision, policy, image, current };
     let mut findings = policy.filter.findings(decision.shortlist.tags());
+    findings.extend(asked.constraint_unused());
     findings.extend(asked.constraint_invalid());
     match &decision.verdict {
         Verdict::NoCandidate(NoCandidate::NoTags) => findings.push(asked.no_tags()),
@@ -78,6 +79,25 @@ impl<'a> Asked<'a> {
                 "write '{repository}' for any version, a range such as '{repository}:1.x', or \
                  updateStrategy: digest to follow the tag '{range}'"
             ),
+        })
+    }
+
+    /// A range or a pattern that the strategy does not look at was meant to keep tags out. One
+    /// tag is mostly left over from before, so that is a note.
+    fn constraint_unused(&self) -> Option<Finding> {
+        let constraint = self.image.constraint.as_deref().filter(|text| !text.is_empty())?;
+        let strategy = &self.policy.strategy;
+        let severity = match strategy {
+            UpdateStrategy::Semver(_) | UpdateStrategy::Digest(_) => return None,
+            _ if constraint.parse::<Tag>().is_ok() => Severity::Note,
+            _ => Severity::Warning,
+        };
+        let (strategy, repository) = (strategy.name(), &self.image.repository);
+        Some(Finding {
+            severity,
+            reason: "ConstraintUnused",
+            found: format!("{strategy} does not look at '{constraint}' behind the name"),
+            fix: format!("write '{repository}', and say by allowTags which tags take part"),
         })
     }
 

@@ -4,6 +4,8 @@ use super::*;
 use crate::image::{ConfiguredImage, Digest, ImageReference, Registry, Tag};
 use crate::policy::{DateSource, ListOrder, TagFilter, UpdatePolicy, UpdateStrategy};
 
+mod reported;
+
 /// A policy as a user writes it: strategy, `image:constraint`, allowTags, ignoreTags.
 pub(super) struct Asked {
     pub(super) image: ConfiguredImage,

@@ -4,57 +4,7 @@ use std::collections::HashMap;
 
 use super::yaml::{Kind, NodeId, Plan, Slot, Tree, Value};
 use super::{EditError, Edited, Problem, reading};
-use crate::image::{ImageReference, Repository};
-
-/// One element of `images`, as it shall be.
-///
-/// It is replaced as a whole: what it does not carry is removed from the file (spec 32, K84),
-/// but for keys that are none of these.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImageEntry {
-    /// What the manifests call the image.
-    pub name: String,
-    /// What they shall use instead.
-    pub new_name: Option<String>,
-    /// Its tag.
-    pub new_tag: Option<String>,
-    /// Its digest.
-    pub digest: Option<String>,
-}
-
-impl ImageEntry {
-    /// The element for an image, under another name if the manifests use one.
-    pub fn new(name: Option<&str>, image: &ImageReference) -> Self {
-        let repository = image.repository.to_string();
-        let tag = image.tag.as_ref();
-        let (name, new_name) = match name {
-            Some(name) => (name.to_owned(), Some(repository)),
-            None => (repository, None),
-        };
-        Self {
-            name,
-            new_name,
-            new_tag: tag.and_then(|tag| tag.name()).map(ToString::to_string),
-            digest: tag.and_then(|tag| tag.pinned_digest()).map(ToString::to_string),
-        }
-    }
-
-    /// Keys and values but for the name, in the order of new elements.
-    fn fields(&self) -> [(&'static str, Option<&str>); 3] {
-        [
-            ("newName", self.new_name.as_deref()),
-            ("newTag", self.new_tag.as_deref()),
-            ("digest", self.digest.as_deref()),
-        ]
-    }
-
-    fn to_value(&self) -> Value {
-        let fields = self.fields().into_iter();
-        let fields = fields.filter_map(|(key, value)| Some((key.to_owned(), Value::text(value?))));
-        let name = std::iter::once(("name".to_owned(), Value::text(&self.name)));
-        Value::Mapping(name.chain(fields).collect())
-    }
-}
+use crate::image::{Digest, ImageReference, KustomizeImage, Repository, TagRef};
 
 /// What the file says for one image.
 pub(super) fn current(
@@ -77,11 +27,14 @@ pub(super) fn current(
 
 /// Makes `images` hold these elements; of several with one name the last holds.
 ///
+/// An element is replaced as a whole: what the new one does not carry is removed from the file
+/// (spec 32, K84), but for keys that are none of ours.
+///
 /// # Errors
 ///
 /// [`Problem::SeveralDocuments`] unless the text holds exactly one, [`Problem::Key`] if `images`
 /// is not a list.
-pub fn set(text: &str, entries: &[ImageEntry]) -> Result<Edited, EditError> {
+pub fn set(text: &str, entries: &[KustomizeImage]) -> Result<Edited, EditError> {
     let tree = Tree::parse(text)?;
     let images = images(&tree)?;
     if entries.is_empty() {
@@ -91,14 +44,11 @@ pub fn set(text: &str, entries: &[ImageEntry]) -> Result<Edited, EditError> {
     let mut plan = Plan::new(&tree);
     match images {
         Images::NoKey(root) => {
-            let items = entries.iter().map(|entry| entry.to_value()).collect();
-            plan.put(root, 0, &["images"], Value::Sequence(items))?;
+            let items = entries.iter().map(|entry| to_value(entry)).collect();
+            plan.put(root, &["images"], Value::Sequence(items))?;
         }
         Images::Empty(node) => {
-            plan.fill(
-                node,
-                Value::Sequence(entries.iter().map(|entry| entry.to_value()).collect()),
-            );
+            plan.fill(node, Value::Sequence(entries.iter().map(|entry| to_value(entry)).collect()));
         }
         Images::Other(node) => {
             let cause = format!("images is not a list but a {}", tree.kind_name(node));
@@ -145,11 +95,11 @@ fn field<'a>(tree: &'a Tree<'_>, item: NodeId, key: &str) -> Option<&'a str> {
 }
 
 /// In the order in which the names first come.
-fn last_of_each_name(entries: &[ImageEntry]) -> Vec<&ImageEntry> {
+fn last_of_each_name(entries: &[KustomizeImage]) -> Vec<&KustomizeImage> {
     let mut at: HashMap<&str, usize> = HashMap::new();
-    let mut last: Vec<&ImageEntry> = Vec::new();
+    let mut last: Vec<&KustomizeImage> = Vec::new();
     for entry in entries {
-        if let Some(&at) = at.get(entry.name.as_str()) {
+        if let Some(&at) = at.get(&*entry.name) {
             last[at] = entry;
         } else {
             at.insert(&entry.name, last.len());
@@ -163,7 +113,7 @@ fn merge(
     tree: &Tree<'_>,
     plan: &mut Plan<'_, '_>,
     list: NodeId,
-    entries: &[&ImageEntry],
+    entries: &[&KustomizeImage],
 ) -> Result<(), EditError> {
     let items = tree.items(list);
     let mut by_name: HashMap<&str, Vec<NodeId>> = HashMap::new();
@@ -174,13 +124,13 @@ fn merge(
     }
     let mut slots: Vec<_> = (0..items.len()).map(Slot::Old).collect();
     for entry in entries {
-        match by_name.get(entry.name.as_str()) {
+        match by_name.get(&*entry.name) {
             Some(items) => {
                 for &item in items {
                     update(tree, plan, item, entry)?;
                 }
             }
-            None => slots.push(Slot::New(entry.to_value())),
+            None => slots.push(Slot::New(to_value(entry))),
         }
     }
     plan.arrange(list, slots);
@@ -192,12 +142,12 @@ fn update(
     tree: &Tree<'_>,
     plan: &mut Plan<'_, '_>,
     item: NodeId,
-    entry: &ImageEntry,
+    entry: &KustomizeImage,
 ) -> Result<(), EditError> {
-    for (key, wanted) in entry.fields() {
+    for (key, wanted) in fields(entry) {
         match (tree.get(item, key), wanted) {
             (Some(node), Some(text)) => plan.set(node, text)?,
-            (None, Some(text)) => plan.put(Some(item), 0, &[key], Value::text(text))?,
+            (None, Some(text)) => plan.put(Some(item), &[key], Value::text(text))?,
             (Some(_), None) => plan.drop_key(item, key),
             (None, None) => {}
         }
@@ -205,11 +155,40 @@ fn update(
     Ok(())
 }
 
+/// Keys and values but for the name, in the order of new elements.
+fn fields(entry: &KustomizeImage) -> [(&'static str, Option<&str>); 3] {
+    [
+        ("newName", entry.new_name.as_deref()),
+        ("newTag", entry.new_tag.as_deref()),
+        ("digest", entry.digest.as_ref().map(Digest::as_str)),
+    ]
+}
+
+fn to_value(entry: &KustomizeImage) -> Value {
+    let fields = fields(entry).into_iter();
+    let fields = fields.filter_map(|(key, value)| Some((key.to_owned(), Value::text(value?))));
+    let name = std::iter::once(("name".to_owned(), Value::text(&*entry.name)));
+    Value::Mapping(name.chain(fields).collect())
+}
+
 /// The wished elements, in order.
 pub(super) fn apply(
     text: &str,
     wishes: &[(Option<&str>, &ImageReference)],
 ) -> Result<Edited, EditError> {
-    let entries = wishes.iter().map(|(name, image)| ImageEntry::new(*name, image));
-    set(text, &entries.collect::<Vec<_>>())
+    let entries: Vec<_> = wishes.iter().map(|(name, image)| element(*name, image)).collect();
+    set(text, &entries)
+}
+
+/// The element for an image, under another name if the manifests use one.
+fn element(name: Option<&str>, image: &ImageReference) -> KustomizeImage {
+    let repository = image.repository.to_string().into();
+    let tag = image.tag.as_ref();
+    let (name, new_name) = match name {
+        Some(name) => (name.into(), Some(repository)),
+        None => (repository, None),
+    };
+    let new_tag = tag.and_then(TagRef::name).map(|tag| tag.as_str().into());
+    let digest = tag.and_then(TagRef::pinned_digest).cloned();
+    KustomizeImage { name, new_name, new_tag, digest }
 }

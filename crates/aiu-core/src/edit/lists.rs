@@ -4,7 +4,7 @@
 //! merged alike, whether the result becomes bytes of a file or operations of a JSON Patch.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::{HelmKeys, PluginKeys};
 use crate::image::{ImageReference, Registry, Repository};
@@ -18,9 +18,10 @@ pub struct Setting {
     pub value: String,
 }
 
-/// An entry of `kustomize.images`: `[name=]reference`.
+/// An entry of `kustomize.images`: `[name=]reference`, understood. What a kustomization file
+/// makes of such an entry is [`KustomizeImage`](crate::image::KustomizeImage).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KustomizeImage {
+pub struct NamedImage {
     /// What the manifests call the image, if that is not its own name.
     pub name: Option<Arc<str>>,
     /// The image.
@@ -74,6 +75,16 @@ impl Setting {
         }
     }
 
+    /// Whether Helm's `--set` reads the value as something else than text unless it is told not
+    /// to: truth values, null, and whole numbers without a leading zero.
+    pub fn needs_force_string(&self) -> bool {
+        let value = self.value.as_str();
+        value.is_empty()
+            || ["true", "false", "null"].iter().any(|word| value.eq_ignore_ascii_case(word))
+            || value == "0"
+            || (!value.starts_with('0') && value.parse::<i64>().is_ok())
+    }
+
     fn pair(name: Option<&str>, tag: Option<&str>, image: &ImageReference) -> Vec<Self> {
         let name = name.map(|name| Self::new(name, image.repository.to_string()));
         let tag = tag.zip(image.tag.as_ref());
@@ -82,7 +93,7 @@ impl Setting {
     }
 }
 
-impl KustomizeImage {
+impl NamedImage {
     /// Reads an entry; `None` if its reference is none that we know.
     pub fn parse(text: &str) -> Option<Self> {
         let (name, reference) = match text.split_once('=') {
@@ -110,7 +121,7 @@ impl KustomizeImage {
     }
 }
 
-impl fmt::Display for KustomizeImage {
+impl fmt::Display for NamedImage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(name) = &self.name {
             write!(f, "{name}=")?;
@@ -121,7 +132,8 @@ impl fmt::Display for KustomizeImage {
 
 /// Whether two names mean one place to Kustomize and to the runtime.
 pub(super) fn is_same_repository(a: &Repository, b: &Repository) -> bool {
-    a.same_as(b, &Registry::docker_hub())
+    static DOCKER_HUB: LazyLock<Registry> = LazyLock::new(Registry::docker_hub);
+    a.same_as(b, &DOCKER_HUB)
 }
 
 /// Replaces settings by name, every one of that name, and appends what is missing.
@@ -158,9 +170,9 @@ fn setting_name<'a>(entry: &'a Entry<Setting>, existing: &[Option<&'a str>]) -> 
 }
 
 /// Replaces the entries that mean the wished images and appends what is missing.
-pub fn merge_images(existing: &[&str], wanted: &[KustomizeImage]) -> Vec<Entry<KustomizeImage>> {
-    let parsed: Vec<_> = existing.iter().map(|text| KustomizeImage::parse(text)).collect();
-    let mut merged: Vec<Entry<KustomizeImage>> = (0..existing.len()).map(Entry::Kept).collect();
+pub fn merge_images(existing: &[&str], wanted: &[NamedImage]) -> Vec<Entry<NamedImage>> {
+    let parsed: Vec<_> = existing.iter().map(|text| NamedImage::parse(text)).collect();
+    let mut merged: Vec<Entry<NamedImage>> = (0..existing.len()).map(Entry::Kept).collect();
     for new in wanted {
         let meant = meant(&merged, &parsed, new);
         for &at in &meant {
@@ -181,9 +193,9 @@ pub fn merge_images(existing: &[&str], wanted: &[KustomizeImage]) -> Vec<Entry<K
 
 /// What an entry says; `None` for what could not be read.
 fn content<'a>(
-    entry: &'a Entry<KustomizeImage>,
-    parsed: &'a [Option<KustomizeImage>],
-) -> Option<&'a KustomizeImage> {
+    entry: &'a Entry<NamedImage>,
+    parsed: &'a [Option<NamedImage>],
+) -> Option<&'a NamedImage> {
     match entry {
         Entry::Kept(at) => parsed[*at].as_ref(),
         Entry::Replaced(_, image) | Entry::Added(image) => Some(image),
@@ -194,9 +206,9 @@ fn content<'a>(
 /// those of its repository without one); else those of its repository whose name is not
 /// another one (spec 21 §8.1; registry and port count, spec 30 F14).
 fn meant(
-    merged: &[Entry<KustomizeImage>],
-    parsed: &[Option<KustomizeImage>],
-    new: &KustomizeImage,
+    merged: &[Entry<NamedImage>],
+    parsed: &[Option<NamedImage>],
+    new: &NamedImage,
 ) -> Vec<usize> {
     let all = || merged.iter().enumerate().filter_map(|(at, e)| Some((at, content(e, parsed)?)));
     let exact = all().filter(|(_, old)| {
@@ -215,8 +227,8 @@ fn meant(
 /// The index of the entry that holds an image, by the same rule.
 pub fn find_image(existing: &[&str], name: Option<&str>, repository: &Repository) -> Option<usize> {
     let image = ImageReference { repository: repository.clone(), tag: None };
-    let wanted = KustomizeImage { name: name.map(Arc::from), image };
-    let parsed: Vec<_> = existing.iter().map(|text| KustomizeImage::parse(text)).collect();
+    let wanted = NamedImage { name: name.map(Arc::from), image };
+    let parsed: Vec<_> = existing.iter().map(|text| NamedImage::parse(text)).collect();
     let entries: Vec<_> = (0..existing.len()).map(Entry::Kept).collect();
     meant(&entries, &parsed, &wanted).first().copied()
 }

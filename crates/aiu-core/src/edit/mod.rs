@@ -21,6 +21,9 @@ mod source_block;
 mod spec;
 mod yaml;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::{EditError, Problem};
 pub use spec::SourceRef;
 
@@ -116,32 +119,35 @@ pub struct Wish {
 
 /// What a file says for one image, read under the keys that an edit would write.
 ///
-/// `None` if none of its keys is there, or if what is there names no image (a template, say). A
-/// key that holds nothing, or a tag that is none, gives a reference without a tag: the entry is
-/// the image's, its version is not known. A name without a registry means the configured
-/// repository if it has the same path.
+/// `None` if none of its keys is there, if they cannot be (a key below a scalar: [`apply`] tells),
+/// or if what is there names no image (a template, say). A key that holds nothing, or a tag that
+/// is none, gives a reference without a tag: the entry is the image's, its version is not known.
+/// A name without a registry means the configured repository if it has the same path.
 ///
 /// # Errors
 ///
-/// The refusals of [`apply`], but for missing keys.
+/// A text that cannot be read, or whose meaning is not sure; see [`Problem`].
 pub fn current(
     kind: FileKind,
     text: &str,
     keys: &Keys,
     configured: &Repository,
 ) -> Result<Option<ImageReference>, EditError> {
-    match (kind, keys) {
+    let found = match (kind, keys) {
         (FileKind::Kustomization, Keys::Kustomize { name }) => {
             kustomization::current(text, name.as_deref(), configured)
         }
         (FileKind::HelmValues, Keys::Helm(keys)) => helm_values::current(text, keys, configured),
-        (FileKind::Manifest, Keys::Manifest) => {
-            Ok(manifests::places(text, configured)?.into_iter().map(|place| place.image).next())
-        }
+        (FileKind::Manifest, Keys::Manifest) => manifests::places(text, configured)
+            .map(|places| places.into_iter().map(|place| place.image).next()),
         (FileKind::HelmOverride | FileKind::KustomizeOverride | FileKind::PluginOverride, _) => {
             override_file::read(text, keys, configured)
         }
-        _ => Err(wrong_keys(kind)),
+        _ => return Err(wrong_keys(kind)),
+    };
+    match found {
+        Err(EditError { problem: Problem::Key(_), .. }) => Ok(None),
+        found => found,
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn apply(text: Option<&str>, own: List, wishes: &[Wish]) -> Result<Ed
             list.plan(&mut plan, root, DIALECT, &wanted)?;
         } else {
             let (key, value) = list.fresh(DIALECT, &wanted);
-            plan.put(None, 0, &[&key], value)?;
+            plan.put(None, &[&key], value)?;
         }
     }
     plan.finish()

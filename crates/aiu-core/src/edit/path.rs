@@ -1,6 +1,7 @@
 //! Paths into a values file: `image.tag`, `images[1].tag`, or one literal key with dots in it.
 //!
-//! The grammar and its errors are those of spec 30 §4.5; nothing can be escaped.
+//! The grammar and its errors are those of spec 30 §4.5; nothing can be escaped. One spelling
+//! more is understood, which the reference refuses: `images.1.tag`.
 
 use super::yaml::{Kind, NodeId, Tree};
 use super::{EditError, Problem};
@@ -17,6 +18,7 @@ pub(super) enum Found<'p> {
 }
 
 /// One part of a path: a key, and an index if the key holds a list.
+#[derive(Clone, Copy)]
 struct Part<'p> {
     text: &'p str,
     key: &'p str,
@@ -31,6 +33,11 @@ impl<'p> Part<'p> {
             Some((key, index)) => Self { text, key, index: Some(index) },
             None => Self { text, key: text, index: None },
         }
+    }
+
+    /// Whether it can be an index: behind a list, `1` is what `[1]` is.
+    fn is_number(&self) -> bool {
+        !self.text.is_empty() && self.text.bytes().all(|byte| byte.is_ascii_digit())
     }
 }
 
@@ -64,13 +71,21 @@ pub(super) fn locate<'p>(
 
 fn walk<'p>(tree: &Tree<'_>, root: Option<NodeId>, path: &'p str) -> Result<Found<'p>, EditError> {
     let parts: Vec<Part<'p>> = path.split('.').map(Part::parse).collect();
-    let mut mapping = root;
-    for (at, part) in parts.iter().enumerate() {
+    let (mut mapping, mut rest) = (root, parts.as_slice());
+    while let [part, behind @ ..] = rest {
         let Some(value) = mapping.and_then(|mapping| tree.get(mapping, part.key)) else {
-            return missing(mapping, &parts[at..], path);
+            return missing(mapping, rest, path);
         };
-        let node = element(tree, tree.follow(value), part)?;
-        let is_last = at + 1 == parts.len();
+        let mut node = element(tree, tree.follow(value), part)?;
+        rest = behind;
+        if let (Kind::Sequence { .. }, None, [next, behind @ ..]) =
+            (tree.kind(node), part.index, rest)
+            && next.is_number()
+        {
+            node = element(tree, node, &Part { index: Some(next.text), ..*part })?;
+            rest = behind;
+        }
+        let is_last = rest.is_empty();
         match tree.kind(node) {
             Kind::Scalar { .. } if is_last => return Ok(Found::Scalar(node)),
             Kind::Mapping { .. } if !is_last => mapping = Some(node),

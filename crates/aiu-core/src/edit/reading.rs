@@ -1,7 +1,7 @@
 //! From the values that a target holds to the image they name.
 
 use super::{HelmKeys, PluginKeys};
-use crate::image::{ImageReference, Repository, TagRef};
+use crate::image::{Digest, ImageReference, Repository, TagRef};
 
 /// The image under the keys of a Helm image, whose values `read` looks up.
 pub(super) fn helm<'t>(
@@ -43,7 +43,7 @@ fn whole(value: Option<&str>, configured: &Repository) -> Option<ImageReference>
         return Some(ImageReference { repository: configured.clone(), tag: None });
     }
     let found: ImageReference = value.parse().ok()?;
-    Some(ImageReference { repository: place(found.repository, configured), tag: found.tag })
+    Some(ImageReference { repository: place(found.repository, configured)?, tag: found.tag })
 }
 
 /// Two values, of which either may be missing. A tag that is empty or no tag counts as unknown.
@@ -55,21 +55,23 @@ pub(super) fn name_and_tag(
     name.or(tag)?;
     let repository = match name.map(str::trim) {
         None | Some("") => configured.clone(),
-        Some(name) => place(name.parse().ok()?, configured),
+        Some(name) => place(name.parse().ok()?, configured)?,
     };
     Some(ImageReference { repository, tag: tag.and_then(|tag| tag.trim().parse().ok()) })
 }
 
-/// A name without a registry that has the configured path means the configured place: values
-/// files often keep the registry under a key of its own (spec 30 §4.5).
-fn place(found: Repository, configured: &Repository) -> Repository {
-    let same = found.registry().is_none() && found.path() == configured.path();
-    if same { configured.clone() } else { found }
+/// Where a name leads; `None` for a text that no registry could hold, such as a template. A name
+/// without a registry that has the configured path means the configured place: values files
+/// often keep the registry under a key of its own (spec 30 §4.5).
+fn place(found: Repository, configured: &Repository) -> Option<Repository> {
+    if found.registry().is_none() && found.path() == configured.path() {
+        return Some(configured.clone());
+    }
+    found.irregularity().is_none().then_some(found)
 }
 
 /// Tag and digest of a kustomize image entry.
 pub(super) fn tag_and_digest(tag: Option<&str>, digest: Option<&str>) -> Option<TagRef> {
-    use crate::image::Digest;
     let tag = tag.and_then(|tag| tag.trim().parse().ok());
     let digest = digest.map(str::trim).filter(|digest| !digest.is_empty()).map(Digest::new);
     match (tag, digest) {

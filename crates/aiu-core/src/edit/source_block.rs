@@ -5,7 +5,7 @@
 
 use std::borrow::Borrow;
 
-use super::lists::{self, Entry, KustomizeImage, Setting};
+use super::lists::{self, Entry, NamedImage, Setting};
 use super::yaml::{Kind, NodeId, Plan, Slot, Tree, Value};
 use super::{EditError, Keys, Problem, Wish, reading};
 use crate::image::{ImageReference, Repository};
@@ -37,7 +37,7 @@ pub(super) enum List {
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub(super) parameters: Vec<Setting>,
-    pub(super) images: Vec<KustomizeImage>,
+    pub(super) images: Vec<NamedImage>,
     pub(super) variables: Vec<Setting>,
 }
 
@@ -49,7 +49,7 @@ impl Wanted {
                 Keys::Helm(keys) => wanted.parameters.extend(Setting::of_helm(keys, image)),
                 Keys::Kustomize { name } => {
                     let image = image.clone();
-                    wanted.images.push(KustomizeImage { name: name.clone(), image });
+                    wanted.images.push(NamedImage { name: name.clone(), image });
                 }
                 Keys::Plugin(keys) => wanted.variables.extend(Setting::of_plugin(keys, image)),
                 Keys::Manifest => return Err(no_list()),
@@ -103,9 +103,9 @@ impl List {
         let [block, list] = self.keys();
         let new = || Value::Sequence(self.new_values(dialect, wanted));
         match self.find(tree, base)? {
-            Place::NoBlock => plan.put(Some(base), 0, &[block, list], new())?,
+            Place::NoBlock => plan.put(Some(base), &[block, list], new())?,
             Place::NullBlock(node) => plan.fill(node, nested(list, new())),
-            Place::NoList(node) => plan.put(Some(node), 0, &[list], new())?,
+            Place::NoList(node) => plan.put(Some(node), &[list], new())?,
             Place::Empty(_) if self.new_values(dialect, wanted).is_empty() => {}
             Place::Empty(node) => plan.fill(node, new()),
             Place::List(node) => match self {
@@ -200,7 +200,7 @@ pub(super) fn current(
         Keys::Kustomize { name } => {
             let texts = texts(tree, List::Images.items(tree, base)?);
             lists::find_image(&texts, name.as_deref(), configured)
-                .and_then(|at| KustomizeImage::parse(texts[at]))
+                .and_then(|at| NamedImage::parse(texts[at]))
                 .map(|found| found.image)
         }
         Keys::Manifest => return Err(no_list()),
@@ -210,7 +210,7 @@ pub(super) fn current(
 fn plan_images(
     plan: &mut Plan<'_, '_>,
     list: NodeId,
-    wanted: &[KustomizeImage],
+    wanted: &[NamedImage],
 ) -> Result<(), EditError> {
     let tree = plan.tree();
     let items = tree.items(list);
@@ -271,27 +271,17 @@ fn update(
     let value = tree.get(item, "value");
     match value {
         Some(node) => plan.set(node, &setting.value)?,
-        None => plan.put(Some(item), 0, &["value"], Value::text(&setting.value))?,
+        None => plan.put(Some(item), &["value"], Value::text(&setting.value))?,
     }
     // A flag that changes nothing is left as it is: only some texts are more than text to Helm.
-    if let Some(dialect) = dialect.filter(|d| d.flags_all || is_typed_by_helm(&setting.value)) {
+    if let Some(dialect) = dialect.filter(|d| d.flags_all || setting.needs_force_string()) {
         let flags = [dialect.force_string, FORCE_STRING];
         match flags.iter().find_map(|flag| tree.get(item, flag)) {
             Some(flag) => plan.raise(flag)?,
-            None => plan.put(Some(item), 0, &[dialect.force_string], Value::Flag(true))?,
+            None => plan.put(Some(item), &[dialect.force_string], Value::Flag(true))?,
         }
     }
     Ok(value.and_then(|value| tree.text_of(value)) != Some(&setting.value))
-}
-
-/// Whether Helm's `--set` reads a value as something else than text unless it is told not to:
-/// truth values, null, and whole numbers without a leading zero.
-fn is_typed_by_helm(value: &str) -> bool {
-    let words = ["true", "false", "null"];
-    value.is_empty()
-        || words.iter().any(|word| value.eq_ignore_ascii_case(word))
-        || value == "0"
-        || (!value.starts_with('0') && value.parse::<i64>().is_ok())
 }
 
 fn entry(setting: impl Borrow<Setting>, dialect: Option<Dialect>) -> Value {
@@ -304,7 +294,7 @@ fn entry(setting: impl Borrow<Setting>, dialect: Option<Dialect>) -> Value {
     Value::Mapping(entries)
 }
 
-fn image(image: impl Borrow<KustomizeImage>) -> Value {
+fn image(image: impl Borrow<NamedImage>) -> Value {
     Value::text(image.borrow().to_string())
 }
 

@@ -37,6 +37,11 @@ pub enum InvalidConfiguredImage {
     /// Two entries on two lines with no comma between them (spec 21 §5.2).
     #[error("'{0}' spans two lines: a comma is missing between two images")]
     LineBreak(String),
+    /// What stood behind the comma of a range: the list of images was cut there (spec 10 §6.2).
+    #[error(
+        "'{0}' is no image but the rest of a range: a comma ends an image, so part the bounds of a range by a blank, as in '>=1.0 <2'"
+    )]
+    RangeTail(String),
 }
 
 impl Alias {
@@ -70,6 +75,9 @@ impl FromStr for ConfiguredImage {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.contains(['\n', '\r']) {
             return Err(InvalidConfiguredImage::LineBreak(text.to_owned()));
+        }
+        if text.starts_with(['<', '>', '!', '~', '^']) {
+            return Err(InvalidConfiguredImage::RangeTail(text.to_owned()));
         }
         let (alias, rest) = split_alias(text);
         let written = Written::read(rest);

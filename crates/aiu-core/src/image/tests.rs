@@ -58,6 +58,7 @@ fn configured_images_are_read() {
         ("IMG-055", "foo//bar:1",                          "|foo//bar||1|"),
         ("a port that is none", "registry:abc/foo:1",      "|registry||abc/foo:1|"),
         ("only a path can hold _", "host_name.x/foo:1",    "|host_name.x/foo||1|"),
+        ("a range was cut", "<2",                          "refused: '<2' is no image but the rest of a range: a comma ends an image, so part the bounds of a range by a blank, as in '>=1.0 <2'"),
         ("a comma is missing", "a=nginx\nb=redis",         "refused: 'a=nginx\nb=redis' spans two lines: a comma is missing between two images"),
     ];
     for (id, text, expected) in rows {

@@ -12,6 +12,9 @@ use crate::image::Tag;
 use crate::regexp::GoRegexp;
 use crate::report::{Finding, Severity};
 
+/// The word before the colon of an expression.
+const REGEXP: &str = "regexp";
+
 /// The tags that are allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AllowTags {
@@ -67,7 +70,7 @@ impl AllowTags {
         let Some((word, argument)) = value.split_once(':') else {
             return Self::Broken(AllowFault::Syntax(value.into()));
         };
-        if !word.eq_ignore_ascii_case("regexp") {
+        if !word.eq_ignore_ascii_case(REGEXP) {
             let (word, argument) = (word.into(), argument.into());
             return Self::Broken(AllowFault::Function { word, argument });
         }
@@ -148,6 +151,12 @@ impl IgnorePattern {
         }
     }
 
+    /// Whether it is an expression as `allowTags` takes them. No tag can hold the colon, so as a
+    /// shell pattern it covers nothing.
+    fn is_expression(&self) -> bool {
+        self.as_str().split_once(':').is_some_and(|(word, _)| word.eq_ignore_ascii_case(REGEXP))
+    }
+
     /// What is wrong with a broken pattern.
     pub fn fault(&self) -> Option<InvalidGlob> {
         match self {
@@ -188,13 +197,26 @@ impl TagFilter {
             }),
             AllowTags::Any | AllowTags::Matching(_) => None,
         };
-        let broken_patterns = self.ignore.iter().filter_map(IgnorePattern::fault);
-        let ignore = broken_patterns.map(|fault| Finding {
-            severity: Severity::Warning,
-            reason: "IgnoreTagsSyntax",
-            found: format!("in ignoreTags, {fault}: it ignores nothing"),
-            fix: "correct the pattern: '*' and '?' are wildcards, '[a-c]' is a set".to_owned(),
-        });
-        allow.into_iter().chain(ignore).collect()
+        allow.into_iter().chain(self.ignore.iter().filter_map(useless)).collect()
     }
+}
+
+/// What keeps a pattern from ignoring anything, ever.
+fn useless(pattern: &IgnorePattern) -> Option<Finding> {
+    let (found, fix) = match pattern.fault() {
+        Some(fault) => (
+            format!("in ignoreTags, {fault}: it ignores nothing"),
+            "correct the pattern: '*' and '?' are wildcards, '[a-c]' is a set",
+        ),
+        None if pattern.is_expression() => (
+            format!(
+                "in ignoreTags, '{}' is taken for a shell pattern, which no tag matches",
+                pattern.as_str()
+            ),
+            "write patterns such as '*-rc*', or say by allowTags what to keep",
+        ),
+        None => return None,
+    };
+    let (severity, fix) = (Severity::Warning, fix.to_owned());
+    Some(Finding { severity, reason: "IgnoreTagsSyntax", found, fix })
 }

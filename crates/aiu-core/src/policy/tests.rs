@@ -71,6 +71,8 @@ fn broken_filters_are_told_with_their_correction() {
          "write 'any', or 'regexp:' and an expression that compiles: missing argument to repetition operator: `*`; write `.*` for any text"),
         ("any", "[a-", "IgnoreTagsSyntax", "in ignoreTags, '[a-': syntax error in pattern: ",
          "correct the pattern"),
+        ("", "*-rc RegExp:^[a-z]", "IgnoreTagsSyntax", "in ignoreTags, 'RegExp:^[a-z]' is taken for a shell pattern, which no tag matches",
+         "write patterns such as '*-rc*', or say by allowTags what to keep"),
     ];
     let listed = tags("v1 v2 main");
     for (allow, ignore, reason, found, fix) in rows {

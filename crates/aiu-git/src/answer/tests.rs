@@ -6,7 +6,7 @@ use super::{Trouble, gist, push, remote};
 
 /// Answers as the programs give them.
 #[rustfmt::skip]
-const ANSWERS: [(&str, &str); 14] = [
+const ANSWERS: [(&str, &str); 15] = [
     ("GitHostKeyUnknown", "No ED25519 host key is known for h and you have requested strict checking.\nHost key verification failed.\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n"),
     ("GitUnauthorized", "git@github.com: Permission denied (publickey).\nfatal: Could not read from remote repository.\n"),
     ("GitUnauthorized", "fatal: could not read Username for 'https://h': terminal prompts disabled\n"),
@@ -20,6 +20,7 @@ const ANSWERS: [(&str, &str); 14] = [
     ("GitUnreachable", "fatal: unable to access 'https://h/': SSL certificate problem: self-signed certificate\n"),
     ("GitUnreachable", "ssh: connect to host h port 22: Connection refused\nfatal: Could not read from remote repository.\n"),
     ("GitUnreachable", "error: RPC failed; HTTP 502 curl 22 The requested URL returned error: 502\nfatal: expected flush after ref listing\n"),
+    ("GitFailed", "fatal: remote error: service not enabled: /r.git\n"),
     ("GitUnreachable", "fetch-pack: unexpected disconnect while reading sideband packet\nfatal: early EOF\n"),
 ];
 

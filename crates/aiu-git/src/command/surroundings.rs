@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn without_the_users_configuration_there_is_none() {
-        let surroundings = Surroundings::of(vec![("HOME".into(), "/home/me".into())], true);
+        let surroundings = Surroundings::of(vec![("HOME".into(), "/root".into())], true);
         let variables = surroundings.variables(false);
         assert_eq!(value(&variables, "HOME").as_deref(), Some("/dev/null"));
         assert_eq!(value(&variables, "GIT_CONFIG_GLOBAL").as_deref(), Some("/dev/null"));

@@ -1,6 +1,7 @@
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use aiu_testkit::git::write_program;
 
 use super::{Call, CallError, Git, Step};
 use crate::settings::GitSettings;
@@ -8,8 +9,7 @@ use crate::settings::GitSettings;
 /// A program that stands in for git.
 fn stand_in(folder: &Path, script: &str) -> GitSettings {
     let program = folder.join("git");
-    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&program, &format!("#!/bin/sh\n{script}\n"));
     GitSettings { program, ..GitSettings::new(folder) }
 }
 

@@ -85,14 +85,19 @@ impl Mirror {
         Ok((contents, missing))
     }
 
-    /// One fetch of what stands on the lines of `wanted`.
+    /// One fetch of what stands on the lines of `wanted`, with the contents of all files if it
+    /// is `whole`.
     pub(super) async fn fetch(
         &self,
         store: &Store,
         step: Step,
         wanted: String,
+        whole: bool,
     ) -> Result<(), Trouble> {
-        let mut args = vec!["--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none"];
+        let mut args = vec!["--quiet", "--no-tags", "--no-write-fetch-head"];
+        if !whole {
+            args.push("--filter=blob:none");
+        }
         if step == Step::FetchTips {
             args.push("--depth=1");
         }
@@ -101,9 +106,12 @@ impl Mirror {
             .within(store.folder())
             .towards(&self.remote, &self.access)
             .setting(format!("remote.origin.url={}", self.remote.url()))
-            .setting("remote.origin.promisor=true")
-            .setting("remote.origin.partialCloneFilter=blob:none")
             .input(wanted);
+        if !whole {
+            call = call
+                .setting("remote.origin.promisor=true")
+                .setting("remote.origin.partialCloneFilter=blob:none");
+        }
         if step == Step::FetchBlobs {
             // Contents are asked for by id; the usual negotiation would look for commits of
             // that id and fail ("bad revision").

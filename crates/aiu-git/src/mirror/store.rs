@@ -21,7 +21,7 @@ const SLOTS: u32 = 64;
 /// A claimed folder; given up when dropped.
 pub(crate) struct Store {
     folder: PathBuf,
-    _lock: File,
+    lock: File,
     first_bytes: AtomicU64,
     condemned: AtomicBool,
 }
@@ -40,7 +40,7 @@ impl Store {
                 Err(TryLockError::Error(error)) => return Err(error),
             }
             let (first_bytes, condemned) = (AtomicU64::new(0), AtomicBool::new(false));
-            return Ok(Self { folder, _lock: lock, first_bytes, condemned });
+            return Ok(Self { folder, lock, first_bytes, condemned });
         }
         Err(io::Error::new(io::ErrorKind::WouldBlock, "all its folders are in use"))
     }
@@ -109,6 +109,9 @@ impl Drop for Store {
             let _ = fs::remove_file(self.folder.join(MARKER));
             let _ = self.wipe();
         }
+        // Closing is not enough: a process that another thread is just starting may still have
+        // the file open.
+        let _ = self.lock.unlock();
     }
 }
 

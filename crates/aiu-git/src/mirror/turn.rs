@@ -32,6 +32,8 @@ pub(super) struct Turn {
     /// Commits that the store holds with all their folders.
     tips: HashSet<ObjectId>,
     snapshots: Snapshots,
+    /// Whether tips are fetched with all contents, since the server gives none by themselves.
+    whole: bool,
 }
 
 /// Paths to look at, by tip, and the branch that the tip belongs to.
@@ -54,6 +56,14 @@ impl Mirror {
                     return grounds;
                 }
                 Err(Trouble::Moved) if more > 0 => age = Age::Now,
+                Err(Trouble::NoContents) if more > 0 => {
+                    // After this look, since the branches may have moved as well.
+                    age = Age::Now;
+                    turn.whole = true;
+                    if let Some(store) = turn.store.take() {
+                        store.condemn();
+                    }
+                }
                 Err(Trouble::Damaged { words, .. }) if more > 0 && !turn.fresh => {
                     self.give_up_store(&mut turn, &words);
                 }
@@ -87,7 +97,7 @@ impl Mirror {
         let Some(format) = tips.keys().next().map(ObjectId::format) else {
             return Ok(resolved.into_iter().filter_map(Result::err).map(Err).collect());
         };
-        let store = self.store(turn, format, &tips).await?;
+        let store = self.store(turn, format, age).await?;
         self.bring(turn, &store, format, &tips).await?;
         self.look(turn, &store, &tips).await?;
         let grounds = resolved.into_iter().map(|resolved| {
@@ -127,16 +137,15 @@ impl Mirror {
         &self,
         turn: &mut Turn,
         format: &'static str,
-        tips: &Tips,
+        age: Age,
     ) -> Result<Arc<Store>, Trouble> {
-        if let Some(store) = turn.store.take() {
-            let must_fetch = tips.keys().any(|tip| !turn.tips.contains(tip));
-            if !must_fetch || !store.has_outgrown(&self.settings.growth) {
-                turn.store = Some(Arc::clone(&store));
-                return Ok(store);
+        if let Some(store) = &turn.store {
+            if age == Age::Known || !self.has_outgrown(store).await? {
+                return Ok(Arc::clone(store));
             }
             self.git.counters.rebuilt();
             store.condemn();
+            turn.store = None;
         }
         let (cache, name) = (self.settings.cache.clone(), self.folder.clone());
         let (store, usable) = blocking(move || {
@@ -155,6 +164,12 @@ impl Mirror {
         };
         turn.store = Some(Arc::clone(&store));
         Ok(store)
+    }
+
+    async fn has_outgrown(&self, store: &Arc<Store>) -> Result<bool, Trouble> {
+        let (store, growth) = (Arc::clone(store), self.settings.growth);
+        let grown = blocking(move || Ok(store.has_outgrown(&growth))).await;
+        grown.map_err(|error| self.cache_error(error))
     }
 
     /// The commits in a store that an earlier process left; `None` if it is damaged.
@@ -186,13 +201,13 @@ impl Mirror {
     ) -> Result<(), Trouble> {
         let mut wanted = String::new();
         for (tip, (branch, _)) in tips.iter().filter(|(tip, _)| !turn.tips.contains(*tip)) {
-            let _ = writeln!(wanted, "+{tip}:{}", ref_of(branch));
+            let _ = writeln!(wanted, "+{tip}:{}", tip_ref(branch));
         }
         if wanted.is_empty() {
             return Ok(());
         }
         store.unlock();
-        self.fetch(store, Step::FetchTips, wanted).await?;
+        self.fetch(store, Step::FetchTips, wanted, turn.whole).await?;
         let marked = Arc::clone(store);
         blocking(move || marked.complete(format)).await.map_err(|error| self.cache_error(error))?;
         turn.tips.extend(tips.keys().cloned());
@@ -217,7 +232,7 @@ impl Mirror {
             })
             .collect();
         if !blobs.is_empty() {
-            contents.extend(self.read_blobs(store, &blobs).await?);
+            contents.extend(self.read_blobs(store, &blobs, turn.whole).await?);
         }
         for (tip, entries) in found {
             turn.snapshots.learn(tip, entries, &contents, self.settings.max_file_bytes);
@@ -230,12 +245,13 @@ impl Mirror {
         &self,
         store: &Store,
         blobs: &BTreeSet<ObjectId>,
+        whole: bool,
     ) -> Result<HashMap<ObjectId, Content>, Trouble> {
         let (mut contents, missing) = self.cat(store, blobs).await?;
         if missing.is_empty() {
             return Ok(contents);
         }
-        self.fetch(store, Step::FetchBlobs, lines(&missing)).await?;
+        self.fetch(store, Step::FetchBlobs, lines(&missing), whole).await?;
         let (fetched, missing) = self.cat(store, &missing).await?;
         contents.extend(fetched);
         match missing.first() {
@@ -258,15 +274,13 @@ impl Mirror {
         }
     }
 
-    /// Throws the store away after a command failed in it for no other reason; `false` if it
-    /// is so new that this would not help.
-    pub(crate) async fn condemn(&self, store: &Arc<Store>, words: &str) -> bool {
+    /// Throws the store away, if it is still in use, after a command failed in it for no other
+    /// reason.
+    pub(crate) async fn condemn(&self, store: &Arc<Store>, words: &str) {
         let mut turn = self.turn.lock().await;
-        let present = turn.store.as_ref().is_some_and(|present| Arc::ptr_eq(present, store));
-        if present {
+        if turn.store.as_ref().is_some_and(|present| Arc::ptr_eq(present, store)) {
             self.give_up_store(&mut turn, words);
         }
-        present
     }
 
     fn give_up_store(&self, turn: &mut Turn, words: &str) {
@@ -291,10 +305,19 @@ impl Mirror {
 
 /// Where a mirror keeps the tip of a branch. Not under the branch's own name: after `a` has
 /// gone a remote may have `a/b`, and git could not hold both.
-pub(crate) fn ref_of(branch: &str) -> String {
+pub(crate) fn tip_ref(branch: &str) -> String {
+    format!("refs/tips/{}", name_of(branch))
+}
+
+/// Where a mirror keeps commits for a branch that shall not be pushed.
+pub(crate) fn draft_ref(branch: &str) -> String {
+    format!("refs/drafts/{}", name_of(branch))
+}
+
+fn name_of(branch: &str) -> String {
     let hash = Sha256::digest(branch);
     let (start, _) = hash.split_first_chunk().expect("the hash has 32 bytes");
-    format!("refs/tips/{:032x}", u128::from_be_bytes(*start))
+    format!("{:032x}", u128::from_be_bytes(*start))
 }
 
 /// Whether the remote must say which its default branch is.

@@ -4,7 +4,7 @@ use aiu_core::batch::{AppName, CommitPlan, FileEdit, FilePath, ImageChange};
 use aiu_core::edit::{FileKind, HelmKeys, Keys, Wish};
 use aiu_core::image::ImageReference;
 
-use super::stack;
+use super::{Stacked, stack};
 use crate::error::WriteError;
 use crate::snapshot::{File, Snapshot};
 use crate::tree::{FileProblem, Mode, candidates};
@@ -60,10 +60,11 @@ fn run(files: &[(&str, &str)], plans: &[CommitPlan]) -> Vec<String> {
         known.insert(file, what);
     }
     let told = stack(&Snapshot::of(known), plans).into_iter().map(|draft| match draft {
-        Ok(None) => "already so".to_owned(),
+        Ok(Stacked::AlreadySo) => "already so".to_owned(),
+        Ok(Stacked::SoByOthers) => "so by others".to_owned(),
         Err(WriteError::Edit { path, cause }) => format!("{path} {}", cause.reason()),
         Err(error) => error.to_string(),
-        Ok(Some(draft)) => {
+        Ok(Stacked::Draft(draft)) => {
             let files: Vec<String> =
                 draft.files.iter().map(|(_, it)| format!("{}: {}", it.path, it.after)).collect();
             let changes: Vec<String> = draft.changes.iter().map(|it| it.to.to_string()).collect();
@@ -86,7 +87,7 @@ fn each_plan_builds_on_the_ones_before() {
             vec!["a: x: v2\ny: v1\n|x:v2", "a: x: v2\ny: v2\n|y:v2"]),
         ("the second wants what the first did", vec![("a", two)],
             vec![values(&["a x=v2"]), values(&["a x=v2"])],
-            vec!["a: x: v2\ny: v1\n|x:v2", "already so"]),
+            vec!["a: x: v2\ny: v1\n|x:v2", "so by others"]),
         ("a failed plan leaves no trace", vec![("a", two), ("t", "{{ x }}\n")],
             vec![values(&["a x=v2", "t x=v2"]), values(&["a y=v2"])],
             vec!["t ManifestTemplated", "a: x: v1\ny: v2\n|y:v2"]),

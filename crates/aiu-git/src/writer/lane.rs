@@ -9,10 +9,10 @@ use crate::answer::{self, Trouble};
 use crate::command::Step;
 use crate::commit::{NewCommit, commit};
 use crate::error::{GitError, WriteError};
-use crate::mirror::{Age, Ground, Mirror, Want};
+use crate::mirror::{Age, Ground, Mirror, Want, draft_ref, tip_ref};
 use crate::object::ObjectId;
 use crate::push::{NotPushed, push};
-use crate::stack::{Draft, stack};
+use crate::stack::{Draft, Stacked, stack};
 
 /// How often a batch is pushed while others are faster (spec 30 F3).
 const ATTEMPTS: u32 = 5;
@@ -31,11 +31,7 @@ struct Item<'a> {
 }
 
 /// What came of a plan before the push.
-enum Standing {
-    Drafted(Draft),
-    AlreadySo,
-    Failed(Arc<WriteError>),
-}
+type Standing = Result<Stacked, Arc<WriteError>>;
 
 impl Worker {
     /// Works until nobody waits any more.
@@ -82,50 +78,54 @@ impl Worker {
         }
     }
 
-    /// Writes the plans, starting over when others were faster.
+    /// Writes the plans, starting over when others were faster. An error means that the branch
+    /// could not even be read.
     async fn write(&self, items: &[&Item<'_>]) -> Result<Vec<CommitWritten>, Arc<GitError>> {
         let _slot = self.shared.pushes.acquire().await.expect("the semaphore is never closed");
         let edits = items.iter().flat_map(|item| &item.plan.edits);
         let want = Want::new(self.key.clone(), edits.map(|edit| (&edit.path, edit.kind)));
-        let mut age = Age::Known;
-        let mut lost = String::new();
-        for attempt in 1..=ATTEMPTS {
+        let (mut attempt, mut age, mut mended) = (1, Age::Known, false);
+        loop {
             let grounds = self.mirror.ground(std::slice::from_ref(&want), age).await;
             let ground = grounds.into_iter().next().expect("one answer per question")?;
-            match self.attempt(&ground, items).await {
-                Ok(written) => return Ok(written),
+            let stacked = stack(&ground.snapshot, items.iter().map(|item| item.plan));
+            let standings: Vec<Standing> =
+                stacked.into_iter().map(|it| it.map_err(Arc::new)).collect();
+            let error = match self.land(&ground, items, &standings).await {
+                Ok(ids) => return Ok(results(items, standings, Ok(ids))),
+                Err(NotPushed::Lost { .. }) if attempt < ATTEMPTS => {
+                    self.pause(attempt).await;
+                    (attempt, age) = (attempt + 1, Age::Now);
+                    continue;
+                }
+                Err(NotPushed::Trouble(Trouble::Damaged { words, .. })) if !mended => {
+                    self.mirror.condemn(&ground.store, &words).await;
+                    mended = true;
+                    continue;
+                }
                 Err(NotPushed::Lost { words }) => {
-                    (age, lost) = (Age::Now, words);
-                    self.pause(attempt).await?;
+                    let branch = Arc::clone(&self.lane.pushed);
+                    GitError::LostRaces { branch, attempts: ATTEMPTS, words }
                 }
-                Err(NotPushed::Trouble(Trouble::Damaged { step, words })) => {
-                    if !self.mirror.condemn(&ground.store, &words).await || attempt > 1 {
-                        let trouble = Trouble::Damaged { step, words };
-                        return Err(Arc::new(trouble.into_error(&self.mirror.remote)));
-                    }
-                }
-                Err(NotPushed::Trouble(trouble)) => {
-                    return Err(Arc::new(trouble.into_error(&self.mirror.remote)));
-                }
-            }
+                Err(NotPushed::Trouble(trouble)) => trouble.into_error(&self.mirror.remote),
+            };
+            return Ok(results(items, standings, Err(Arc::new(error))));
         }
-        let branch = Arc::clone(&self.lane.pushed);
-        Err(Arc::new(GitError::LostRaces { branch, attempts: ATTEMPTS, words: lost }))
     }
 
-    /// Edits, commits and pushes on one ground.
-    async fn attempt(
+    /// Commits and pushes what was drafted on one ground; gives the commits' ids.
+    async fn land(
         &self,
         ground: &Ground,
         items: &[&Item<'_>],
-    ) -> Result<Vec<CommitWritten>, NotPushed> {
-        let plans = items.iter().map(|item| item.plan);
-        let drafts = stack(&ground.snapshot, plans);
-        let standings: Vec<Standing> = drafts.into_iter().map(standing).collect();
+        standings: &[Standing],
+    ) -> Result<Vec<ObjectId>, NotPushed> {
         let commits: Vec<NewCommit<'_>> =
-            items.iter().zip(&standings).filter_map(new_commit).collect();
-        let ids =
-            if commits.is_empty() { Vec::new() } else { self.commit(ground, &commits).await? };
+            items.iter().zip(standings).filter_map(new_commit).collect();
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids = self.commit(ground, &commits).await?;
         if let Some(last) = ids.last()
             && !self.lane.dry_run
         {
@@ -135,7 +135,7 @@ impl Worker {
             push(&self.mirror, ground, last).await?;
             self.mirror.pushed(&ground.store, &ground.branch.pushed, last).await;
         }
-        Ok(results(items, standings, ids))
+        Ok(ids)
     }
 
     async fn commit(
@@ -144,48 +144,44 @@ impl Worker {
         commits: &[NewCommit<'_>],
     ) -> Result<Vec<ObjectId>, NotPushed> {
         let (git, branch) = (&self.mirror.git, &ground.branch);
-        let made = commit(git, &ground.store, &branch.pushed, &branch.tip, commits).await;
+        let name = if self.lane.dry_run { draft_ref } else { tip_ref };
+        let reference = name(&branch.pushed);
+        let made = commit(git, &ground.store, &reference, &branch.tip, commits).await;
         made.map_err(|error| {
             NotPushed::Trouble(answer::local(&self.mirror.remote, Step::Commit, error))
         })
     }
 
-    async fn pause(&self, attempt: u32) -> Result<(), Arc<GitError>> {
-        if attempt == ATTEMPTS {
-            return Ok(());
-        }
+    /// Leaves the branch to others for a moment; not if the program stops.
+    async fn pause(&self, attempt: u32) {
         tokio::select! {
-            () = tokio::time::sleep(self.shared.pause(attempt)) => Ok(()),
-            () = self.shared.stop.cancelled() => Err(Arc::new(GitError::Stopped)),
+            () = tokio::time::sleep(self.shared.pause(attempt)) => {}
+            () = self.shared.stop.cancelled() => {}
         }
-    }
-}
-
-fn standing(draft: Result<Option<Draft>, WriteError>) -> Standing {
-    match draft {
-        Ok(Some(draft)) => Standing::Drafted(draft),
-        Ok(None) => Standing::AlreadySo,
-        Err(error) => Standing::Failed(Arc::new(error)),
     }
 }
 
 fn new_commit<'a>((item, standing): (&&'a Item<'_>, &'a Standing)) -> Option<NewCommit<'a>> {
-    let Standing::Drafted(Draft { files, changes }) = standing else { return None };
+    let Ok(Stacked::Draft(Draft { files, changes })) = standing else { return None };
     let message = (item.order.message)(item.plan, changes);
     Some(NewCommit { signature: &item.order.signature, message, files })
 }
 
-/// Hands the commits' ids to their plans.
+/// Hands the commits' ids, or why there are none, to the plans that were drafted and to those
+/// that counted on them; what was so already or failed by itself stays what it is.
 fn results(
     items: &[&Item<'_>],
     standings: Vec<Standing>,
-    ids: Vec<ObjectId>,
+    landed: Result<Vec<ObjectId>, Arc<GitError>>,
 ) -> Vec<CommitWritten> {
-    let mut ids = ids.into_iter();
-    let mut written = |standing| match standing {
-        Standing::AlreadySo => Written::AlreadySo,
-        Standing::Failed(error) => Written::Failed(error),
-        Standing::Drafted(Draft { files, changes }) => {
+    let mut landed = landed.map(Vec::into_iter);
+    let mut written = |standing| match (standing, &mut landed) {
+        (Err(error), _) => Written::Failed(error),
+        (Ok(Stacked::AlreadySo), _) | (Ok(Stacked::SoByOthers), Ok(_)) => Written::AlreadySo,
+        (Ok(Stacked::SoByOthers | Stacked::Draft(_)), Err(error)) => {
+            Written::Failed(Arc::new(WriteError::Git(Arc::clone(error))))
+        }
+        (Ok(Stacked::Draft(Draft { files, changes })), Ok(ids)) => {
             let commit = ids.next().expect("one id was given for every draft");
             let files = files.into_iter().map(|(_, file)| file).collect();
             Written::Changed { commit, files, changes }
@@ -200,8 +196,8 @@ fn applications(items: &[&Item<'_>]) -> Vec<AppName> {
     items.iter().map(|item| item.plan.application.clone()).collect()
 }
 
-/// Frees the lane if its worker ends before its queue is empty, so that the next who comes
-/// gets a new worker; those who wait hear that nothing was written.
+/// Frees the lane of a worker that panics, so that the next who comes gets a new one; those who
+/// wait hear that nothing was written.
 struct GiveUp<'a>(&'a Worker);
 
 impl Drop for GiveUp<'_> {

@@ -27,7 +27,9 @@ async fn a_wrong_or_missing_login_is_told_without_it() {
     for login in ["bot:wr0ng@", "t0ken@", ""] {
         let bench = Bench::new();
         let told = bench.texts(&key(&server.url(login), ""), &["a.yaml"]).await;
+        let whose = if login == "bot:wr0ng@" { "the login in the URL" } else { "own git set-up" };
         assert!(told[0].starts_with("GitUnauthorized: http://"), "{told:?}");
+        assert!(told[0].contains(whose), "{told:?}");
         assert!(!told[0].contains("wr0ng") && !told[0].contains("t0ken"), "{told:?}");
     }
 }
@@ -73,4 +75,20 @@ async fn branches_alone_are_asked_for_where_the_default_is_not_needed() {
     // the server said once more what it can do.
     let posts = requests.iter().filter(|request| request.starts_with("POST")).count();
     assert_eq!((requests.len(), posts), (6, 3), "{requests:?}");
+}
+
+#[tokio::test]
+async fn behind_a_proxy_that_forces_an_old_protocol_tips_are_fetched_whole() {
+    let remote = GitRemote::seeded([("a.yaml", "web: v1\n"), ("b.yaml", "web: v1\n")]);
+    let server = HttpGit::serve(remote.path(), None).await;
+    remote.configure("http.receivepack", "true");
+    server.force_old_protocol();
+    let (bench, main) = (Bench::new(), key(&server.url(""), ""));
+    assert_eq!(bench.texts(&main, &["a.yaml"]).await, ["web: v1\n"]);
+    let written = bench.write(&main, vec![plan("a", "b.yaml web=v2")]).await;
+    assert_eq!(told(&written), ["a changed b.yaml"]);
+    let (_, tips, contents, _) = bench.asked();
+    assert_eq!((tips, contents), (2, 1), "one try in vain, and then no more");
+    assert_eq!(bench.texts(&main, &["a.yaml", "b.yaml"]).await, ["web: v1\n", "web: v2\n"]);
+    assert_eq!((bench.asked().1, bench.asked().2), (2, 1));
 }

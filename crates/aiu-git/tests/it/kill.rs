@@ -7,8 +7,9 @@ use aiu_testkit::git::{Cut, GitRemote, GitWrapper};
 
 use crate::support::{Bench, key, plan, settings, subjects, told};
 
-/// Names, to the process that will be killed, the folder it works in and the remote.
-const FOLDER: &str = "AIU_GIT_TEST_KILLED_FOLDER";
+/// Name, to the process that will be killed, its cache folder, its git and the remote.
+const CACHE: &str = "AIU_GIT_TEST_KILLED_CACHE";
+const PROGRAM: &str = "AIU_GIT_TEST_KILLED_PROGRAM";
 const REMOTE: &str = "AIU_GIT_TEST_KILLED_REMOTE";
 
 /// Where git commands are cut before the work is done anyway; more than it takes.
@@ -25,11 +26,12 @@ async fn pass(bench: &Bench, url: &str) -> Vec<String> {
 /// Does nothing but in the process that [`killed`] starts.
 #[tokio::test]
 async fn the_process_that_is_killed() {
-    let (Ok(folder), Ok(url)) = (std::env::var(FOLDER), std::env::var(REMOTE)) else { return };
-    let folder = Path::new(&folder);
+    let [Ok(cache), Ok(program), Ok(url)] = [CACHE, PROGRAM, REMOTE].map(std::env::var) else {
+        return;
+    };
     let bench = Bench::with(|ours| {
-        *ours = settings(&folder.join("cache"));
-        ours.program = folder.join("git-wrapper");
+        *ours = settings(Path::new(&cache));
+        ours.program = program.into();
     });
     pass(&bench, &url).await;
 }
@@ -39,7 +41,8 @@ fn killed(folder: &Path, url: &str, cut: Cut) -> (bool, Vec<String>) {
     let wrapper = GitWrapper::new(folder, cut);
     let ended = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "kill::the_process_that_is_killed", "--nocapture"])
-        .env(FOLDER, folder)
+        .env(CACHE, folder.join("cache"))
+        .env(PROGRAM, wrapper.program())
         .env(REMOTE, url)
         .output()
         .unwrap();
@@ -48,11 +51,12 @@ fn killed(folder: &Path, url: &str, cut: Cut) -> (bool, Vec<String>) {
 
 #[tokio::test]
 async fn killed_between_any_two_git_commands_the_next_process_ends_the_same() {
-    let mut seen_whole = false;
+    let (mut kills, mut seen_whole) = (0, false);
     for cut in (1..=CUTS).flat_map(|call| [Cut::Before(call), Cut::After(call)]) {
         let remote = GitRemote::seeded([("a.yaml", "web: v1\njob: v1\n"), ("b.yaml", "web: v1\n")]);
         let folder = tempfile::tempdir().unwrap();
         let (was_killed, calls) = killed(folder.path(), &remote.url(), cut);
+        kills += usize::from(was_killed);
         seen_whole |= !was_killed;
         let pushed_before = remote.log("main").len() == 3;
 
@@ -70,4 +74,5 @@ async fn killed_between_any_two_git_commands_the_next_process_ends_the_same() {
         assert_eq!(bench.mirrors.counts().rebuilt, 0, "{cut:?} of {calls:?}");
     }
     assert!(seen_whole, "there are more git commands than cuts");
+    assert_eq!(kills, 18, "before and after each of nine commands");
 }

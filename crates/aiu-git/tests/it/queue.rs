@@ -106,6 +106,22 @@ async fn branches_and_remotes_are_written_at_the_same_time() {
 }
 
 #[tokio::test]
+async fn no_more_branches_are_pushed_at_once_than_set() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let remotes = [0, 1, 2, 3].map(|_| GitRemote::seeded([("a.yaml", "web: v1\n")]));
+    for remote in &remotes {
+        let note = |word| format!("#!/bin/sh\necho {word} >> {}\n", log.path().display());
+        remote.hook("update", &note("begins"));
+        remote.hook("post-receive", &note("ends"));
+    }
+    let bench = Bench::with(|settings| settings.pushes_at_once = 1);
+    let works =
+        remotes.iter().map(|it| work(&key(&it.url(), ""), vec![plan("a", "a.yaml web=v2")]));
+    bench.writers.write(works.collect(), &order()).await;
+    assert_eq!(fs::read_to_string(log.path()).unwrap(), "begins\nends\n".repeat(4));
+}
+
+#[tokio::test]
 async fn a_caller_that_goes_away_does_not_undo_what_was_begun() {
     let remote = GitRemote::seeded([("a.yaml", "web: v1\n")]);
     let (bench, main) = (Bench::new(), key(&remote.url(), ""));
@@ -129,7 +145,12 @@ async fn a_message_that_panics_fails_its_batch_and_not_the_branch() {
     broken.message = Arc::new(|_, _| panic!("a bug in the template"));
     let works = vec![work(&main, vec![plan("a", "a.yaml web=v2")])];
     let written = bench.writers.write(works, &broken).await.remove(0);
-    assert_eq!(told(&written), ["a Stopped: not written: the program is stopping"]);
+    assert_eq!(
+        told(&written),
+        [
+            "a GitFailed: not written: the work on the branch broke off, the log says why; the next cycle tries again"
+        ]
+    );
     let written = bench.write(&main, vec![plan("a", "a.yaml web=v2")]).await;
     assert_eq!(told(&written), ["a changed a.yaml"]);
 }

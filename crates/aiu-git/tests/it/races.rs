@@ -113,3 +113,26 @@ async fn a_branch_taken_back_is_not_brought_forward_again() {
     assert_eq!(told(&written), ["one changed a.yaml"]);
     assert_eq!(subjects(&remote, "main"), ["update one", "seed"]);
 }
+
+#[tokio::test]
+async fn own_and_others_commits_may_alternate_for_long() {
+    let remote = GitRemote::seeded([("a.yaml", "web: v0\n"), ("b.yaml", "job: v0\n")]);
+    let (mut bench, main) = (Bench::new(), key(&remote.url(), ""));
+    for round in 1..=9 {
+        if round % 3 == 0 {
+            bench = bench.restarted();
+        }
+        if round % 2 == 0 {
+            bench.texts(&main, &["a.yaml"]).await;
+        }
+        remote.commit("main", &Commit::new("rival").file("b.yaml", &format!("job: v{round}\n")));
+        let written = bench.write(&main, vec![plan("own", &format!("a.yaml web=v{round}"))]).await;
+        assert_eq!(told(&written), ["own changed a.yaml"], "round {round}");
+        let texts = [format!("web: v{round}\n"), format!("job: v{round}\n")];
+        assert_eq!(bench.texts(&main, &["a.yaml", "b.yaml"]).await, texts, "round {round}");
+        assert_eq!(bench.mirrors.counts().rebuilt, 0, "round {round}");
+    }
+    let subjects = subjects(&remote, "main");
+    assert_eq!(subjects.len(), 19);
+    assert!(subjects[..18].chunks(2).all(|pair| pair == ["update own", "rival"]), "{subjects:?}");
+}

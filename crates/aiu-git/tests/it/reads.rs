@@ -4,7 +4,7 @@ use aiu_core::edit::FileKind;
 use aiu_git::{FileText, GitAccess, GitCounts, Wanted};
 use aiu_testkit::git::{Commit, Cut, GitRemote, GitWrapper};
 
-use crate::support::{Bench, key, path, wanted};
+use crate::support::{Bench, key, path, plan, told, wanted};
 
 #[tokio::test]
 async fn a_second_pass_asks_once_and_fetches_nothing() {
@@ -34,7 +34,7 @@ async fn no_connection_is_made_behind_our_back() {
     let bench = Bench::with(|settings| settings.program = wrapper.program());
     let main = key(&remote.url(), "main");
     bench.read(&main, &["a.yaml"]).await.texts.unwrap();
-    bench.write(&main, vec![crate::support::plan("a", "a.yaml web=v2")]).await;
+    bench.write(&main, vec![plan("a", "a.yaml web=v2")]).await;
     let connections = (wrapper.connections("upload-pack"), wrapper.connections("receive-pack"));
     assert_eq!(connections, (3, 1), "{:?}", wrapper.calls());
 }
@@ -181,9 +181,12 @@ async fn a_server_without_partial_clones_is_read_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_repository_with_longer_ids_is_read() {
+async fn a_repository_with_longer_ids_is_read_and_written() {
     let remote = GitRemote::with_format("sha256");
     remote.commit("main", &Commit::new("seed").file("a.yaml", "web: v1\n"));
-    let bench = Bench::new();
-    assert_eq!(bench.texts(&key(&remote.url(), ""), &["a.yaml"]).await, ["web: v1\n"]);
+    let (bench, main) = (Bench::new(), key(&remote.url(), ""));
+    assert_eq!(bench.texts(&main, &["a.yaml"]).await, ["web: v1\n"]);
+    let written = bench.write(&main, vec![plan("a", "a.yaml web=v2")]).await;
+    assert_eq!(told(&written), ["a changed a.yaml"]);
+    assert_eq!(bench.texts(&main, &["a.yaml"]).await, ["web: v2\n"]);
 }

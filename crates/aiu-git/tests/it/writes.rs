@@ -161,6 +161,35 @@ async fn refusals_carry_the_remotes_words() {
 }
 
 #[tokio::test]
+async fn a_refused_push_fails_only_what_it_carried() {
+    let remote = GitRemote::seeded([
+        ("a.yaml", "web: v1\n"),
+        ("b.yaml", "web: v2\n"),
+        ("t.yaml", "{{ web }}\n"),
+    ]);
+    let bench = Bench::new();
+    remote.refuse("no");
+    let plans = vec![
+        plan("changed", "a.yaml web=v2"),
+        plan("failed", "t.yaml web=v2"),
+        plan("so", "b.yaml web=v2"),
+        plan("so-then", "a.yaml web=v2; b.yaml web=v2"),
+    ];
+    let written = bench.write(&key(&remote.url(), ""), plans).await;
+    let starts: Vec<String> = told(&written)
+        .iter()
+        .map(|line| line.split(':').next().unwrap_or_default().to_owned())
+        .collect();
+    let expected = [
+        "changed GitPushRejected",
+        "failed ManifestTemplated",
+        "so already so",
+        "so-then GitPushRejected",
+    ];
+    assert_eq!(starts, expected);
+}
+
+#[tokio::test]
 async fn a_head_below_another_branch_is_refused_once() {
     let remote = GitRemote::seeded([("a.yaml", "web: v1\n")]);
     let bench = Bench::new();

@@ -1,10 +1,13 @@
 //! The scanner against a real registry on the loopback interface.
 
+mod credentials;
 mod inspecting;
 mod listing;
 mod refusals;
 mod sharing;
 mod sign_in;
+mod tls;
+mod vectors;
 
 use std::sync::Arc;
 

@@ -143,6 +143,19 @@ async fn a_registry_that_hides_what_is_private_is_asked_how_to_sign_in() {
 }
 
 #[tokio::test]
+async fn a_host_that_was_redirected_to_gets_no_credentials() {
+    let (registry, other) =
+        (registry(Access::bearer()).await, registry(Access::bearer_for("user", "pass")).await);
+    let target = format!("{}/v2/org/app/tags/list", other.url());
+    registry.inject(Fault::redirect(&target).on(Kind::Listing));
+    let request = signed_in(about(&registry, "org/app"), "user", "pass");
+    let told = told(&scanner(), &request, &registry).await;
+    assert!(told.starts_with("RegistryUnauthorized"), "{told}");
+    let shown: Vec<_> = other.requests().into_iter().map(|r| (r.kind, r.authorization)).collect();
+    assert_eq!(shown, [(Kind::Listing, None)]);
+}
+
+#[tokio::test]
 async fn what_one_repository_wants_is_not_held_against_the_next() {
     let registry = registry(Access::Open).await;
     let refusal = Fault::status(401).header("www-authenticate", "Basic realm=\"private\"");

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -26,6 +27,8 @@ struct Served {
     backend: PathBuf,
     /// The `Authorization` header that is let in; anybody if there is none.
     login: Option<String>,
+    /// Whether clients are spoken to as of old, whatever they can.
+    old_protocol: AtomicBool,
     requests: Mutex<Vec<String>>,
 }
 
@@ -38,6 +41,7 @@ impl HttpGit {
             repository: repository.to_owned(),
             backend: Path::new(exec_path.trim()).join("git-http-backend"),
             login: login.map(str::to_owned),
+            old_protocol: AtomicBool::new(false),
             requests: Mutex::default(),
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
@@ -52,6 +56,12 @@ impl HttpGit {
     /// The address, with `login` (`user:password@`) before the host.
     pub fn url(&self, login: &str) -> String {
         format!("http://{login}127.0.0.1:{}/repository.git", self.port)
+    }
+
+    /// Keeps from git which protocol a client speaks, as some proxies do: it falls back to the
+    /// oldest.
+    pub fn force_old_protocol(&self) {
+        self.served.old_protocol.store(true, Ordering::Relaxed);
     }
 
     /// Method, path and query of all requests so far.
@@ -99,6 +109,9 @@ async fn answer(
         ("git-protocol", "HTTP_GIT_PROTOCOL"),
     ] {
         command.env(variable, header(name).unwrap_or_default());
+    }
+    if served.old_protocol.load(Ordering::Relaxed) {
+        command.env_remove("HTTP_GIT_PROTOCOL");
     }
     command.env("CONTENT_LENGTH", body.len().to_string());
     respond(&run(command, &body).await)

@@ -1,12 +1,11 @@
 //! One bare repository.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::{git, try_git};
+use super::{git, try_git, write_program};
 
 /// A bare repository in a temporary folder. Its `HEAD` names `main`.
 pub struct GitRemote {
@@ -237,9 +236,7 @@ impl GitRemote {
     pub fn hook(&self, name: &str, script: &str) {
         let hooks = self.path.join("hooks");
         fs::create_dir_all(&hooks).expect("the folder is ours");
-        let hook = hooks.join(name);
-        fs::write(&hook, script).expect("the folder is ours");
-        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("the file is ours");
+        write_program(&hooks.join(name), script);
     }
 }
 

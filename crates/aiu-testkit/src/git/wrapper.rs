@@ -2,8 +2,9 @@
 //! kills its caller where a test wants that.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use super::write_program;
 
 /// A stand-in for `git` in a folder of the test's.
 pub struct GitWrapper {
@@ -48,9 +49,7 @@ impl GitWrapper {
             .replace("AFTER", &after.to_string());
         let wrapper = Self { folder: folder.to_owned() };
         fs::create_dir_all(wrapper.bin()).expect("the test's folder can be made");
-        fs::write(wrapper.program(), script).expect("the folder is ours");
-        fs::set_permissions(wrapper.program(), fs::Permissions::from_mode(0o755))
-            .expect("the file is ours");
+        write_program(&wrapper.program(), &script);
         wrapper
     }
 

@@ -63,7 +63,7 @@ impl Access {
     }
 
     /// The challenges of an unauthorised answer, one header line each.
-    pub(super) fn challenges(&self, host: &str, repository: Option<&str>) -> Vec<String> {
+    pub(super) fn challenges(&self, origin: &str, repository: Option<&str>) -> Vec<String> {
         let basic = "Basic realm=\"testkit\"".to_owned();
         match self {
             Self::Open => Vec::new(),
@@ -72,8 +72,7 @@ impl Access {
                 let scope = repository
                     .map(|name| format!(",scope=\"repository:{name}:pull\""))
                     .unwrap_or_default();
-                let bearer =
-                    format!("Bearer realm=\"http://{host}/token\",service=\"{host}\"{scope}");
+                let bearer = format!("Bearer realm=\"{origin}/token\",service=\"testkit\"{scope}");
                 if *offer_basic { vec![basic, bearer] } else { vec![bearer] }
             }
         }

@@ -21,6 +21,8 @@
 //! ```
 
 mod access;
+#[cfg(feature = "tls")]
+mod certificates;
 #[cfg(feature = "clock")]
 pub mod clock;
 mod content;
@@ -38,6 +40,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 pub use access::Access;
+#[cfg(feature = "tls")]
+pub use certificates::AUTHORITY;
 pub use content::{Image, Repository};
 pub use fault::Fault;
 pub use log::{Counts, Kind, Request};
@@ -49,6 +53,7 @@ use wire::{Cut, Port};
 /// A running registry; stopped when dropped.
 pub struct Registry {
     address: SocketAddr,
+    scheme: &'static str,
     state: Arc<State>,
     stopped: Cut,
     stop: Mutex<Option<oneshot::Sender<()>>>,
@@ -66,12 +71,27 @@ impl Registry {
     pub async fn start_on(address: SocketAddr) -> std::io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let state = Arc::new(State::new(address.to_string()));
         let stopped = Cut::default();
-        let (stop, stopping) = oneshot::channel();
         let port = Port::new(listener, stopped.clone());
+        Ok(Self::serving(address, "http", port, stopped))
+    }
+
+    /// Starts an empty, open registry that speaks TLS with a certificate of [`AUTHORITY`].
+    #[cfg(feature = "tls")]
+    pub async fn start_tls() -> Self {
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = TcpListener::bind(any).await.expect("a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let stopped = Cut::default();
+        let port = Port::new(listener, stopped.clone()).with_tls();
+        Self::serving(address, "https", port, stopped)
+    }
+
+    fn serving(address: SocketAddr, scheme: &'static str, port: Port, stopped: Cut) -> Self {
+        let state = Arc::new(State::new(format!("{scheme}://{address}")));
+        let (stop, stopping) = oneshot::channel();
         tokio::spawn(server::serve(port, Arc::clone(&state), stopping));
-        Ok(Self { address, state, stopped, stop: Mutex::new(Some(stop)) })
+        Self { address, scheme, state, stopped, stop: Mutex::new(Some(stop)) }
     }
 
     /// `127.0.0.1:PORT`, as it stands in image names.
@@ -81,13 +101,21 @@ impl Registry {
 
     /// `http://127.0.0.1:PORT`, as it stands in the registries file.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// The repository `name`, made on first use.
     pub fn repository(&self, name: &str) -> Repository {
         self.state.content.lock().entry(name.to_owned()).or_default();
         Repository::new(name, Arc::clone(&self.state))
+    }
+
+    /// Every tag, and the digest that it names now.
+    pub fn digests(&self) -> Vec<(String, String)> {
+        let content = self.state.content.lock();
+        let mut digests: Vec<_> = content.values().flat_map(|shelf| shelf.tags.clone()).collect();
+        digests.sort();
+        digests
     }
 
     /// From now on asks clients for this.

@@ -57,7 +57,7 @@ impl<'a> Page<'a> {
         &self,
         name: &str,
         uri: &Uri,
-        host: &str,
+        origin: &str,
         paging: Option<&Paging>,
     ) -> Option<String> {
         let last = self.tags.last().filter(|_| self.more)?;
@@ -65,11 +65,11 @@ impl<'a> Page<'a> {
         let next = format!("/v2/{name}/tags/list?n={}&last={last}", self.size);
         Some(match links {
             Links::Relative => format!("<{next}>; rel=\"next\""),
-            Links::Absolute => format!("<http://{host}{next}>; rel=\"next\""),
+            Links::Absolute => format!("<{origin}{next}>; rel=\"next\""),
             Links::Decorated => format!(
                 "</docs?a=1,2>; rel=help ,  <{next}> ; title=\"a, b; c\" ; rel=\"prefetch next\""
             ),
-            Links::Bare => format!("http://{host}{next}"),
+            Links::Bare => format!("{origin}{next}"),
             Links::Elsewhere(origin) => format!("<{origin}{next}>; rel=\"next\""),
             Links::Loop => format!("<{uri}>; rel=\"next\""),
             Links::Missing => return None,

@@ -27,7 +27,8 @@ use super::{Kind, Request};
 
 /// Everything the handle and the server share. Locks are held for a look, never across an await.
 pub(super) struct State {
-    host: String,
+    /// Scheme, host and port.
+    origin: String,
     pub(super) content: Mutex<HashMap<String, Shelf>>,
     pub(super) access: Mutex<Access>,
     pub(super) tokens: Tokens,
@@ -46,9 +47,9 @@ pub(super) struct Quirks {
 }
 
 impl State {
-    pub(super) fn new(host: String) -> Self {
+    pub(super) fn new(origin: String) -> Self {
         Self {
-            host,
+            origin,
             content: Mutex::default(),
             access: Mutex::default(),
             tokens: Tokens::default(),
@@ -206,7 +207,7 @@ impl State {
         let repository = ask.repository(query);
         let access = self.access.lock().clone();
         if !access.admits(headers, repository.as_deref(), &self.tokens) {
-            return unauthorized(access.challenges(&self.host, repository.as_deref()));
+            return unauthorized(access.challenges(&self.origin, repository.as_deref()));
         }
         match ask {
             Ask::Ping => axum::Json(json!({})).into_response(),
@@ -247,7 +248,7 @@ impl State {
         } else {
             ([(CONTENT_TYPE, "application/json")], body).into_response()
         };
-        if let Some(link) = page.link(name, uri, &self.host, paging.as_ref()) {
+        if let Some(link) = page.link(name, uri, &self.origin, paging.as_ref()) {
             response.headers_mut().insert(LINK, header(&link));
         }
         response

@@ -30,11 +30,47 @@ impl Cut {
 pub(super) struct Port {
     listener: TcpListener,
     stopped: Cut,
+    #[cfg(feature = "tls")]
+    tls: Option<tokio_rustls::TlsAcceptor>,
 }
+
+#[cfg(not(feature = "tls"))]
+type Stream = TcpStream;
+#[cfg(feature = "tls")]
+type Stream =
+    tokio_util::either::Either<TcpStream, Box<tokio_rustls::server::TlsStream<TcpStream>>>;
 
 impl Port {
     pub(super) fn new(listener: TcpListener, stopped: Cut) -> Self {
-        Self { listener, stopped }
+        Self {
+            listener,
+            stopped,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
+    }
+
+    /// The same, speaking TLS.
+    #[cfg(feature = "tls")]
+    pub(super) fn with_tls(self) -> Self {
+        Self { tls: Some(super::certificates::acceptor()), ..self }
+    }
+
+    #[cfg(not(feature = "tls"))]
+    async fn connection(&mut self) -> (Stream, SocketAddr) {
+        Listener::accept(&mut self.listener).await
+    }
+
+    /// The next connection; those that fail to agree on TLS are dropped.
+    #[cfg(feature = "tls")]
+    async fn connection(&mut self) -> (Stream, SocketAddr) {
+        loop {
+            let (stream, address) = Listener::accept(&mut self.listener).await;
+            let Some(tls) = &self.tls else { return (Stream::Left(stream), address) };
+            if let Ok(stream) = tls.accept(stream).await {
+                return (Stream::Right(Box::new(stream)), address);
+            }
+        }
     }
 }
 
@@ -43,7 +79,7 @@ impl Listener for Port {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Wire, SocketAddr) {
-        let (stream, address) = Listener::accept(&mut self.listener).await;
+        let (stream, address) = self.connection().await;
         (Wire { stream, own: Cut::default(), stopped: self.stopped.clone() }, address)
     }
 
@@ -59,7 +95,7 @@ impl Connected<IncomingStream<'_, Port>> for Cut {
 }
 
 pub(super) struct Wire {
-    stream: TcpStream,
+    stream: Stream,
     own: Cut,
     stopped: Cut,
 }

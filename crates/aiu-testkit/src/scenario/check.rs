@@ -33,7 +33,9 @@ pub(super) fn differences(
     let observed = observed.unwrap_or(&nothing);
     let after = stage.snapshot()?;
     if let Some(images) = &expected.images {
-        compare(&mut wrong, "images", images, &observed.images);
+        let found =
+            observed.images.iter().map(|(key, told)| (key.clone(), stage.in_its_words(told)));
+        compare(&mut wrong, "images", images, &found.collect());
     }
     let told = stage.in_its_words(&observed.told);
     for text in &expected.says {
@@ -121,7 +123,8 @@ fn files(
         for (branch, files) in branches {
             for (path, text) in files {
                 let what = format!("{path} on {branch} of {url}");
-                compare(wrong, &what, &Some(text.clone()), &remote.text(branch, path));
+                let found = remote.text(branch, path).map(|found| stage.in_its_words(&found));
+                compare(wrong, &what, &Some(text.clone()), &found);
             }
         }
     }

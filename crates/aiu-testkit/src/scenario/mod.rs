@@ -1,7 +1,7 @@
 //! Whole-system cases as text: what there is, what is done, what must come of it.
 //!
 //! A scenario is a YAML file that reads like a story and needs no Rust ([`Scenario`]). The
-//! [`stage`] sets it up with real peers on loopback; who calls it supplies the pass, so that
+//! [`Stage`] sets it up with real peers on loopback; who calls it supplies the pass, so that
 //! this crate needs none of the product's.
 //!
 //! ```yaml

@@ -82,11 +82,13 @@ impl Stage {
         self.remotes.get(url).with_context(|| format!("the scenario has no remote '{url}'"))
     }
 
-    /// `text` with the scenario's own URLs in place of those of this machine.
+    /// `text` in the scenario's words: with its URLs in place of those of this machine, and
+    /// `sha256:TAG` in place of the digest of the image that was pushed under `TAG`.
     pub fn in_its_words(&self, text: &str) -> String {
-        self.remotes
-            .iter()
-            .fold(text.to_owned(), |text, (url, remote)| text.replace(&remote.url(), url))
+        let urls = self.remotes.iter().map(|(url, remote)| (remote.url(), url.clone()));
+        let tags = self.registry.digests().into_iter();
+        let digests = tags.map(|(tag, digest)| (digest, format!("sha256:{tag}")));
+        urls.chain(digests).fold(text.to_owned(), |text, (ours, its)| text.replace(&ours, &its))
     }
 
     /// Does what a step says, other than a pass.

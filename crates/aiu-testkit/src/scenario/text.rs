@@ -69,7 +69,8 @@ pub enum Deed {
     ProtectRemote(String),
 }
 
-/// What must come of a step. What is not named is not looked at.
+/// What must come of a step. What is not named is not looked at. The digest of what was pushed
+/// under the tag `develop` is written `sha256:develop`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Expected {

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use aiu_controller::cluster::files::{Manifests, Problem};
 use aiu_controller::cycle::PassSettings;
 use aiu_controller::passes::Session;
+use aiu_controller::unlock::Keys;
 use aiu_core::image::Platform;
 use aiu_core::registries::Registries;
 use aiu_git::{GitSettings, Identity, Mirrors, Signature, Writers};
@@ -59,7 +60,8 @@ pub fn open(
     for notice in registries.notices() {
         tracing::warn!("{notice}");
     }
-    let Services { session, .. } = services(registries, &settings, &commits, dry_run)?;
+    let Services { session, .. } =
+        services(registries, &settings, &commits, Keys::of_user(), dry_run)?;
     Ok(Opened { runtime, session, manifests, problems })
 }
 
@@ -74,6 +76,7 @@ pub fn services(
     registries: Arc<Registries>,
     settings: &Settings,
     commits: &Commits,
+    keys: Keys,
     dry_run: bool,
 ) -> Result<Services> {
     let mut git = GitSettings::new(settings.cache_dir.join("git"));
@@ -99,7 +102,7 @@ pub fn services(
         },
     };
     let scanner = Scanner::new(ScannerSettings::default());
-    let session = Session::new(registries, scanner, Arc::clone(&mirrors), writers, pass);
+    let session = Session::new(registries, scanner, keys, Arc::clone(&mirrors), writers, pass);
     Ok(Services { session, mirrors })
 }
 

@@ -25,13 +25,11 @@ pub fn json(report: &CycleReport, problems: &[Problem], dry_run: bool) -> String
             "reason": dropped.failure.reason,
             "message": dropped.failure.message,
         })).collect::<Vec<_>>(),
-        "findings": report.findings.iter().map(|(application, finding)| value!({
-            "application": application.to_string(),
-            "severity": finding.severity,
-            "reason": finding.reason,
-            "found": finding.found,
-            "fix": finding.fix,
-        })).collect::<Vec<_>>(),
+        "findings": report.findings.iter().map(|(application, finding)| {
+            let mut row = value!(finding);
+            row["application"] = application.to_string().into();
+            row
+        }).collect::<Vec<_>>(),
         "problems": problems.iter().map(|problem| value!({
             "reason": problem.reason,
             "message": problem.message,
@@ -66,6 +64,7 @@ fn image(image: &ImageReport) -> Value {
         "reason": failure.map(|failure| failure.reason),
         "message": failure.map(|failure| failure.message.as_str()),
         "stage": failure.map(|failure| failure.stage.word()),
+        "findings": image.findings,
         "tags": tags,
     })
 }

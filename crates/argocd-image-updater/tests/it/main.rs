@@ -9,4 +9,8 @@ mod program;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod sign_in;

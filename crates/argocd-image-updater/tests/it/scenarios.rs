@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use aiu_controller::cluster::files::Manifests;
 use aiu_controller::report::ImageReport;
+use aiu_controller::unlock::Keys;
 use aiu_core::decide::Verdict;
 use aiu_core::outcome::Outcome;
 use aiu_core::registries::Registries;
@@ -59,7 +60,8 @@ fn open(stage: &Stage) -> Services {
     let text = std::fs::read_to_string(stage.registries_file()).unwrap();
     let registries = Arc::new(Registries::parse(&text).unwrap());
     let settings = Settings::for_folder(stage.manifests(), stage.cache());
-    services(registries, &settings, &Commits::defaults().unwrap(), false).unwrap()
+    let keys = Keys::without_user(&stage.cache());
+    services(registries, &settings, &Commits::defaults().unwrap(), keys, false).unwrap()
 }
 
 async fn pass(services: &Services, stage: &Stage) -> Observed {

@@ -76,7 +76,7 @@ fn what_cannot_be_used_is_told_and_the_rest_goes_on() {
     let rows: [(&[u8], &str, bool, &str); 4] = [
         (broken, "ManifestUnreadable", true, "x.yaml line "),
         (template, "ManifestTemplated", false, "x.yaml line 3 is a template, not a manifest"),
-        (latin, "ManifestUnreadable", true, "x.yaml is not UTF-8 (byte 39); save it as UTF-8"),
+        (latin, "ManifestUnreadable", true, "x.yaml is not UTF-8 (byte 38); save it as UTF-8"),
         (list, "ManifestUnreadable", true, "x.yaml holds a List"),
     ];
     for (bytes, reason, fails, message) in rows {

@@ -51,6 +51,10 @@ fn a_finding_names_the_cause_and_the_cure() {
          "OutsideConstraint: 1 of 1 tags: each is not the tag that the digest strategy follows (main); latest -> name a tag that is listed, as in imageName: app:latest"),
         ("no tags", "semver", "app", NONE, "", "",
          "NoTags: the registry lists no tags for 'app' -> push an image, or correct the name"),
+        ("a glob for a range", "newest-build", "org/image:k8s-dev-*", ("regexp:.", ""), "k8s-dev-1", "k8s-dev-1 k8s-main-2",
+         "ConstraintUnused: newest-build does not look at 'k8s-dev-*' behind the name -> write 'org/image', and say by allowTags which tags take part"),
+        ("a tag for a range", "alphabetical", "app:latest", ("regexp:.", ""), "b", "a b",
+         "ConstraintUnused: alphabetical does not look at 'latest' behind the name -> write 'app', and say by allowTags which tags take part"),
         ("all well", "semver", "app:1.x", NONE, "1.0.0", "1.0.0 1.1.0 latest", ""),
     ];
     for (id, strategy, image, filters, current, tags, expected) in rows {

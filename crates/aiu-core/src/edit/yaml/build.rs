@@ -1,5 +1,6 @@
 //! From the parser's events to a [`Tree`].
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -39,8 +40,8 @@ impl<'t> Tree<'t> {
 fn template_line(text: &str) -> Option<usize> {
     let is_action = |line: &str| {
         line.find("{{").is_some_and(|at| {
-            let before = line[..at].trim_end();
-            before.is_empty() || before.ends_with([':', '-', '}'])
+            let before = line[..at].trim();
+            !before.starts_with('#') && (before.is_empty() || before.ends_with([':', '-', '}']))
         })
     };
     text.lines().position(is_action).map(|at| at + 1)
@@ -60,7 +61,8 @@ struct Open {
 
 impl<'t> Builder<'t> {
     fn new(text: &'t str) -> Self {
-        let tree = Tree { text, nodes: Vec::new(), documents: Vec::new() };
+        let (nodes, documents) = (Vec::new(), Vec::new());
+        let tree = Tree { text, nodes, documents, steps: OnceCell::new() };
         Self { tree, open: Vec::new(), anchors: HashMap::new() }
     }
 

@@ -45,7 +45,7 @@ impl Walk<'_, '_> {
 
     fn documents(&mut self) -> Result<(), EditError> {
         let added = self.plan.root.as_ref();
-        let count = self.old.documents.len().max(added.map_or(0, |(document, _)| document + 1));
+        let count = self.old.documents.len().max(usize::from(added.is_some()));
         if self.new.documents.len() != count {
             return Err(refused("the number of documents".to_owned()));
         }
@@ -54,11 +54,11 @@ impl Walk<'_, '_> {
             if new.duplicate.is_some() && old.is_none_or(|old| old.duplicate.is_none()) {
                 return Err(refused("a key, which would then stand twice".to_owned()));
             }
-            let planned = added.filter(|(document, _)| *document == at);
+            let planned = added.filter(|_| at == 0);
             match (old.and_then(|old| old.root), new.root, planned) {
                 (Some(old), Some(new), None) => self.todo.push((old, new)),
                 (None, None, None) => {}
-                (None, Some(new), Some((_, entries)))
+                (None, Some(new), Some(entries))
                     if Value::Mapping(entries.clone()).equals(self.new, new) => {}
                 _ => return Err(refused(format!("document {}", at + 1))),
             }
@@ -172,6 +172,7 @@ impl Walk<'_, '_> {
             at = parent;
         }
         steps.reverse();
-        self.old.error(Problem::Guard(format!("'{}'", steps.join("."))), node)
+        let path = steps.join(".").replace(".[", "[");
+        self.old.error(Problem::Guard(format!("'{path}'")), node)
     }
 }

@@ -9,9 +9,12 @@
 
 mod build;
 mod guard;
+mod insert;
 mod layout;
 mod plan;
 mod print;
+mod rearrange;
+mod remove;
 mod render;
 mod scalar;
 mod splice;

@@ -16,8 +16,8 @@ const MAX_KEYS: usize = 64;
 pub(in crate::edit) struct Plan<'a, 't> {
     pub(super) tree: &'a Tree<'t>,
     pub(super) changes: BTreeMap<NodeId, Change>,
-    /// Keys for the root mapping of a document that has no root.
-    pub(super) root: Option<(usize, Vec<(String, Value)>)>,
+    /// Keys for the root mapping of the first document, if it has no root.
+    pub(super) root: Option<Vec<(String, Value)>>,
 }
 
 /// What becomes of one node.
@@ -72,11 +72,10 @@ impl<'a, 't> Plan<'a, 't> {
     }
 
     /// Makes the text stand under `keys` below a mapping that lacks the first of them, or below
-    /// the root of an empty document (`None`).
+    /// the root of the first document if that is empty (`None`).
     pub(in crate::edit) fn put(
         &mut self,
         mapping: Option<NodeId>,
-        document: usize,
         keys: &[&str],
         value: Value,
     ) -> Result<(), EditError> {
@@ -85,7 +84,7 @@ impl<'a, 't> Plan<'a, 't> {
         }
         let entries = match mapping {
             Some(node) => self.added(node),
-            None => &mut self.root.get_or_insert_with(|| (document, Vec::new())).1,
+            None => self.root.get_or_insert_default(),
         };
         print::nest(entries, keys, value)
             .map_err(|key| EditError::key(format!("unexpected type ScalarNode for key {key}")))
@@ -93,13 +92,9 @@ impl<'a, 't> Plan<'a, 't> {
 
     /// The keys that a mapping gains.
     fn added(&mut self, mapping: NodeId) -> &mut Vec<(String, Value)> {
-        let change = self.changes.entry(mapping).or_insert_with(Change::mapping);
-        if !matches!(change, Change::Mapping { .. }) {
-            *change = Change::mapping();
-        }
-        match change {
+        match self.changes.entry(mapping).or_insert_with(Change::mapping) {
             Change::Mapping { added, .. } => added,
-            _ => unreachable!("it was made a mapping"),
+            _ => unreachable!("a mapping only loses and gains keys"),
         }
     }
 

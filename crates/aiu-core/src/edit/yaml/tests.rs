@@ -1,8 +1,7 @@
 //! Odd places in a text, each set, extended or refused on its own.
 
-use super::scalar;
 use super::tree::Style;
-use super::{Plan, Tree, Value};
+use super::{Plan, Slot, Tree, Value, guard, scalar};
 use crate::edit::helm_values::{Assignment, Role, set};
 use crate::edit::{EditError, Edited, Problem};
 
@@ -143,7 +142,7 @@ fn an_anchored_value_moves_for_everyone_and_the_last_anchor_of_a_name_counts() {
 #[test]
 fn refusals_name_the_line() {
     let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
-    let indented: String = (0..300).map(|at| format!("{:at$}a:\n", "")).collect();
+    let indented = (0..300).map(|at| " ".repeat(at) + "a:\n").collect::<String>();
     #[rustfmt::skip]
     let rows = [
         ("a: 1\nb: 1\na: 2\n", "line 3: the key 'a' stands twice in one mapping; remove one of them"),
@@ -162,6 +161,31 @@ fn refusals_name_the_line() {
 }
 
 #[test]
+fn what_is_inserted_at_one_place_comes_in_the_order_of_its_depth() {
+    let list = Value::Sequence(vec![Value::text("x")]);
+    #[rustfmt::skip]
+    let rows = [
+        ("a:\n- 1\n", "a:\n- 1\n- x\nb: z\n"),
+        ("a:\n  - 1", "a:\n  - 1\n  - x\nb: z"),
+        ("a: []\n", "a:\n- x\nb: z\n"),
+        ("a: # c", "a: # c\n- x\nb: z"),
+    ];
+    for (before, after) in rows {
+        let tree = Tree::parse(before).unwrap();
+        let mut plan = Plan::new(&tree);
+        let root = tree.root(0).unwrap().unwrap();
+        let a = tree.get(root, "a").unwrap();
+        plan.put(Some(root), &["b"], Value::text("z")).unwrap();
+        if tree.items(a).is_empty() {
+            plan.fill(a, list.clone());
+        } else {
+            plan.arrange(a, vec![Slot::Old(0), Slot::New(Value::text("x"))]);
+        }
+        assert_eq!(plan.finish(), Ok(Edited::Changed(after.to_owned())), "{before:?}");
+    }
+}
+
+#[test]
 fn the_guard_refuses_what_would_change_more() {
     // What Go's readers take for `x` would become `x` and a line break.
     let error = put("a: |\n  x", "t", "v").unwrap_err();
@@ -176,6 +200,46 @@ fn the_guard_refuses_what_would_change_more() {
     plan.drop_key(mapping, "d");
     let error = plan.finish().unwrap_err();
     assert!(error.to_string().contains("unknown anchor"), "{error}");
+}
+
+#[test]
+fn the_guard_sees_every_other_difference() {
+    let text = "a: &x v1 # c\nb: [1, *x]\nc: {d: 'e'}\nf: &y 1\ntag: v1\n";
+    let tree = Tree::parse(text).unwrap();
+    let mut plan = Plan::new(&tree);
+    let root = tree.root(0).unwrap().unwrap();
+    plan.set(tree.get(root, "tag").unwrap(), "v2").unwrap();
+    let planned = text.replace("tag: v1", "tag: v2");
+    assert_eq!(guard::check(&plan, &planned), Ok(()));
+    assert_eq!(guard::check(&plan, &planned.replace(" # c", "")), Ok(()), "comments are bytes");
+    #[rustfmt::skip]
+    let tampered = [
+        ("tag: v2", "tag: v1"), ("tag: v2", "tag: v3"), ("tag: v2", "tag: [v2]"), ("tag: v2", "tag: *x"),
+        ("tag: v2", "tag: !!int v2"), ("tag: v2", "tag: &z v2"), ("tag: v2\n", ""), ("tag:", "tags:"),
+        ("&x v1", "&x v2"), ("&x v1", "&x 'v1'"), ("&x v1", "&x !!str v1"), ("&x v1", "&x\n  v1: 1"),
+        ("1, *x", "1"), ("1, *x", "*x, 1"), ("1, *x", "1, v1"), ("1, *x", "1, *x, 2"), ("[1, *x]", "{1, *x : }"),
+        ("b: [1, *x]", "b:\n- 1\n- *x"), ("'e'", "e"), ("'e'", "'e', g: 1"), ("d:", "e:"), ("{d: 'e'}", "{}"),
+        ("c: {d: 'e'}\n", ""), ("f: &y 1", "f: &z 1"), ("f: &y 1", "f: 1"), ("f:", "f: 2\ng:"), ("f:", "c:"),
+        ("a:", "---\n---\na:"), ("tag", "---\ntag"), ("a: &x", "a: x &x"), ("[1", "[[1"),
+    ];
+    for (from, to) in tampered {
+        let text = planned.replacen(from, to, 1);
+        assert!(guard::check(&plan, &text).is_err(), "{from} became {to}");
+    }
+    // An alias that is led elsewhere, with all names in place.
+    let text = "a: &x 1\nb: *x\nc: &x 1\nd: *x\nlist: [*x, 2]\n";
+    let tree = Tree::parse(text).unwrap();
+    let mut plan = Plan::new(&tree);
+    let root = tree.root(0).unwrap().unwrap();
+    let list = tree.get(root, "list").unwrap();
+    plan.arrange(list, vec![Slot::Old(1), Slot::Old(0)]);
+    assert!(matches!(plan.finish(), Ok(Edited::Changed(_))));
+    let tree = Tree::parse("list: [&x 1, *x, &x 2, *x]\n").unwrap();
+    let mut plan = Plan::new(&tree);
+    let list = tree.get(tree.root(0).unwrap().unwrap(), "list").unwrap();
+    plan.arrange(list, vec![Slot::Old(0), Slot::Old(2), Slot::Old(1), Slot::Old(3)]);
+    let error = plan.finish().unwrap_err();
+    assert_eq!(error.problem, Problem::Guard("'list[1]'".to_owned()));
 }
 
 #[test]
@@ -344,7 +408,7 @@ fn new_lists_take_the_files_dashes() {
     for (before, after) in rows {
         let tree = Tree::parse(before).unwrap();
         let mut plan = Plan::new(&tree);
-        plan.put(tree.root(0).unwrap(), 0, &["new"], entries.clone()).unwrap();
+        plan.put(tree.root(0).unwrap(), &["new"], entries.clone()).unwrap();
         assert_eq!(plan.finish(), Ok(Edited::Changed(after.to_owned())));
     }
 }

@@ -4,9 +4,11 @@
 //! its bytes cost. The arena also means that dropping a deep tree needs no stack.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::{Index, Range};
 
 use super::super::{EditError, Problem};
+use super::print::Steps;
 
 /// A node of one [`Tree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +20,8 @@ pub(in crate::edit) struct Tree<'t> {
     pub(super) text: &'t str,
     pub(super) nodes: Vec<Node<'t>>,
     pub(super) documents: Vec<Document>,
+    /// Looked for once, by the first insertion.
+    pub(super) steps: OnceCell<Steps>,
 }
 
 /// One document of a text.

@@ -3,15 +3,24 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aiu_core::edit::{Edited, FileKind, HelmKeys, Keys, PluginKeys, Wish, apply};
+use aiu_core::edit::{
+    EditError, Edited, FileKind, HelmKeys, Keys, PluginKeys, SourceRef, Wish, apply, apply_in_spec,
+};
 use aiu_core::image::{ImageReference, TagRef};
 
 /// What a folder holds.
 struct Example {
     before: Option<String>,
-    kind: FileKind,
+    target: Target,
     wishes: Vec<Wish>,
     expected: Expected,
+}
+
+/// What is edited.
+#[derive(Clone, Copy)]
+enum Target {
+    File(FileKind),
+    Application { source: SourceRef, document: usize },
 }
 
 enum Expected {
@@ -24,7 +33,7 @@ enum Expected {
 fn every_example_gives_its_bytes_and_nothing_when_asked_again() {
     let mut folders = folders();
     folders.sort();
-    assert!(folders.len() > 100, "the examples are there");
+    assert!(folders.len() > 117, "the specification has 117 examples, and there are more");
     let failures: Vec<String> = folders.iter().filter_map(|folder| failure(folder)).collect();
     assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
 }
@@ -32,17 +41,17 @@ fn every_example_gives_its_bytes_and_nothing_when_asked_again() {
 fn failure(folder: &Path) -> Option<String> {
     let name = folder.file_name().unwrap().to_string_lossy();
     let example = read(folder);
-    let edited = apply(example.kind, example.before.as_deref(), &example.wishes);
-    match (example.expected, edited) {
-        (Expected::Text(after), Ok(Edited::Changed(text))) if text == after => {
-            let again = apply(example.kind, Some(&text), &example.wishes);
+    let edited = example.ask(example.before.as_deref());
+    match (&example.expected, edited) {
+        (Expected::Text(after), Ok(Edited::Changed(text))) if text == *after => {
+            let again = example.ask(Some(&text));
             (again != Ok(Edited::Unchanged)).then(|| format!("{name}: asked again, {again:?}"))
         }
         (Expected::Text(after), Ok(Edited::Changed(text))) => {
             Some(format!("{name}: wanted\n{after}got\n{text}"))
         }
         (Expected::Unchanged, Ok(Edited::Unchanged)) => None,
-        (Expected::Error(words), Err(error)) if error.to_string().contains(&words) => None,
+        (Expected::Error(words), Err(error)) if error.to_string().contains(words) => None,
         (Expected::Error(words), edited) => {
             Some(format!("{name}: wanted '{words}', got {edited:?}"))
         }
@@ -50,10 +59,24 @@ fn failure(folder: &Path) -> Option<String> {
     }
 }
 
+impl Example {
+    fn ask(&self, text: Option<&str>) -> Result<Edited, EditError> {
+        match self.target {
+            Target::File(kind) => apply(kind, text, &self.wishes),
+            Target::Application { source, document } => apply_in_spec(
+                text.expect("an Application is there"),
+                document,
+                source,
+                &self.wishes,
+            ),
+        }
+    }
+}
+
 fn read(folder: &Path) -> Example {
     let edit = text(&folder.join("edit")).expect("each folder says what is asked");
     let mut lines = edit.lines();
-    let kind = lines.next().expect("the first line is the kind of file");
+    let target = lines.next().expect("the first line is the kind of file");
     let expected = match (text(&folder.join("after.yaml")), text(&folder.join("error"))) {
         (Some(after), None) => Expected::Text(after),
         (None, Some(error)) => Expected::Error(error.trim().to_owned()),
@@ -62,68 +85,86 @@ fn read(folder: &Path) -> Example {
     };
     Example {
         before: text(&folder.join("before.yaml")),
-        kind: kind_of(kind),
-        wishes: wishes(lines, kind_of(kind) == FileKind::PluginOverride),
+        target: target_of(target),
+        wishes: wishes(lines),
         expected,
     }
 }
 
-fn kind_of(word: &str) -> FileKind {
-    match word {
-        "kustomization" => FileKind::Kustomization,
-        "helm-values" => FileKind::HelmValues,
-        "helm-override" => FileKind::HelmOverride,
-        "kustomize-override" => FileKind::KustomizeOverride,
-        "plugin-override" => FileKind::PluginOverride,
-        _ => panic!("no kind of file is called '{word}'"),
-    }
+fn target_of(line: &str) -> Target {
+    let source = |word: &str| match word {
+        "single" => SourceRef::Single,
+        "dry" => SourceRef::DrySource,
+        index => SourceRef::Multi(index.parse().unwrap()),
+    };
+    let words: Vec<_> = line.split(' ').collect();
+    Target::File(match words[..] {
+        ["kustomization"] => FileKind::Kustomization,
+        ["helm-values"] => FileKind::HelmValues,
+        ["helm-override"] => FileKind::HelmOverride,
+        ["kustomize-override"] => FileKind::KustomizeOverride,
+        ["plugin-override"] => FileKind::PluginOverride,
+        ["manifest"] => FileKind::Manifest,
+        ["application", word, document] => {
+            return Target::Application {
+                source: source(word),
+                document: document.parse().unwrap(),
+            };
+        }
+        _ => panic!("no target is called '{line}'"),
+    })
 }
 
-/// `image [NAME=]REFERENCE`, `spec KEY REFERENCE`, or `name KEY REPOSITORY` and `tag KEY TAG`,
-/// which belong together.
-fn wishes<'a>(lines: impl Iterator<Item = &'a str>, plugin: bool) -> Vec<Wish> {
+fn wishes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Wish> {
     let mut wishes = Vec::new();
-    let (mut name, mut tag) = (None, None);
-    let mut pair: ImageReference = "any".parse().unwrap();
-    for line in lines {
+    // The lines of a name and its tag follow each other.
+    let mut lines = lines.peekable();
+    while let Some(line) = lines.next() {
         let words: Vec<_> = line.split(' ').collect();
-        match words[..] {
+        wishes.push(match words[..] {
             ["image", image] => {
                 let (name, image) = match image.split_once('=') {
                     Some((name, image)) => (Some(name.into()), image),
                     None => (None, image),
                 };
-                let keys = Keys::Kustomize { name };
-                wishes.push(Wish { keys, image: image.parse().unwrap() });
+                Wish { keys: Keys::Kustomize { name }, image: image.parse().unwrap() }
             }
+            ["manifest", image] => Wish { keys: Keys::Manifest, image: image.parse().unwrap() },
             ["spec", key, image] => {
-                let keys = if plugin {
-                    Keys::Plugin(PluginKeys::Spec(key.into()))
-                } else {
-                    Keys::Helm(HelmKeys::Spec(key.into()))
-                };
-                wishes.push(Wish { keys, image: image.parse().unwrap() });
+                let keys = Keys::Helm(HelmKeys::Spec(key.into()));
+                Wish { keys, image: image.parse().unwrap() }
             }
-            ["name", key, repository] => {
-                name = Some(key.into());
-                pair.repository = repository.parse().unwrap();
+            ["env-spec", key, image] => {
+                let keys = Keys::Plugin(PluginKeys::Spec(key.into()));
+                Wish { keys, image: image.parse().unwrap() }
             }
-            ["tag", key, value] => {
-                tag = Some(key.into());
-                pair.tag = Some(value.parse::<TagRef>().unwrap());
+            [word @ ("name" | "env-name"), key, repository] => {
+                let tag_word = word.replace("name", "tag");
+                let tag = lines.next_if(|line| line.starts_with(&tag_word)).map(key_and_tag);
+                pair(word, Some(key), repository, tag)
             }
+            [word @ ("tag" | "env-tag"), ..] => pair(word, None, "any", Some(key_and_tag(line))),
             _ => panic!("'{line}' asks for nothing"),
-        }
-    }
-    if name.is_some() || tag.is_some() {
-        let keys = if plugin {
-            Keys::Plugin(PluginKeys::NameAndTag { name, tag })
-        } else {
-            Keys::Helm(HelmKeys::NameAndTag { name, tag })
-        };
-        wishes.push(Wish { keys, image: pair });
+        });
     }
     wishes
+}
+
+fn key_and_tag(line: &str) -> (&str, TagRef) {
+    let words: Vec<_> = line.split(' ').collect();
+    (words[1], words[2].parse().unwrap())
+}
+
+/// An image under two keys, of which one may be missing.
+fn pair(word: &str, name: Option<&str>, repository: &str, tag: Option<(&str, TagRef)>) -> Wish {
+    let (tag_key, tag) = tag.unzip();
+    let (name, tag_key) = (name.map(Into::into), tag_key.map(Into::into));
+    let keys = if word.starts_with("env") {
+        Keys::Plugin(PluginKeys::NameAndTag { name, tag: tag_key })
+    } else {
+        Keys::Helm(HelmKeys::NameAndTag { name, tag: tag_key })
+    };
+    Wish { keys, image: ImageReference { repository: repository.parse().unwrap(), tag } }
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests may read fixture files")]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 
-use super::texts::{Leaf, Text, text};
+use super::texts::{Leaf, Sample, sample};
 
 /// Values that need every way of writing.
 const VALUES: [&str; 10] = [
@@ -27,7 +27,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     #[test]
-    fn a_scalar_changes_and_nothing_else(text in text(), at in any::<Index>(), value in select(&VALUES[..])) {
+    fn a_scalar_changes_and_nothing_else(text in sample(), at in any::<Index>(), value in select(&VALUES[..])) {
         let named: Vec<&Leaf> = text.leaves.iter().filter(|leaf| leaf.path.is_some()).collect();
         prop_assume!(!named.is_empty());
         let leaf = at.get(&named);
@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn a_missing_key_is_added_and_nothing_else(text in text(), at in any::<Index>(), value in select(&VALUES[..])) {
+    fn a_missing_key_is_added_and_nothing_else(text in sample(), at in any::<Index>(), value in select(&VALUES[..])) {
         let mapping = at.get(&text.mappings);
         let Some(new) = edit(&text.text, &format!("{mapping}new key.below"), value)? else {
             return Err(TestCaseError::fail("nothing was added"));
@@ -76,7 +76,7 @@ fn edit(text: &str, path: &str, value: &str) -> Result<Option<String>, TestCaseE
 }
 
 /// The generator does not know its own text.
-fn lost(text: &Text, pointer: &str) -> TestCaseError {
+fn lost(text: &Sample, pointer: &str) -> TestCaseError {
     TestCaseError::fail(format!("nothing at {pointer} of {:?}", text.text))
 }
 

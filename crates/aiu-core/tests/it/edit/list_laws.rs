@@ -2,10 +2,10 @@
 //!
 //! What is right is told by a model over parsed values, which knows nothing of bytes.
 
-use aiu_core::edit::kustomization::ImageEntry;
 use aiu_core::edit::{
     Edited, FileKind, HelmKeys, Keys, SourceRef, Wish, apply, apply_in_spec, kustomization,
 };
+use aiu_core::image::{Digest, KustomizeImage};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -54,48 +54,46 @@ fn layout() -> impl Strategy<Value = Layout> {
     })
 }
 
+impl Item {
+    fn pairs(&self, fields: [(&str, &str); 5]) -> Vec<String> {
+        let pair = |&field: &usize| match (field, fields[field]) {
+            (0, (key, _)) => format!("{key}: {}", NAMES[self.name]),
+            (_, (key, value)) => format!("{key}: {value}"),
+        };
+        self.fields.iter().map(pair).collect()
+    }
+}
+
 impl Layout {
     /// The lines below a key at `indent`; `fields` gives key and value of each.
     fn lines(&self, indent: usize, fields: [(&str, &str); 5]) -> String {
         let dash = " ".repeat(indent + self.dash);
-        let mut text = String::new();
+        let mut lines = Vec::new();
         for item in &self.items {
-            let pairs: Vec<String> = item
-                .fields
-                .iter()
-                .map(|&field| match (field, fields[field]) {
-                    (0, (key, _)) => format!("{key}: {}", NAMES[item.name]),
-                    (_, (key, value)) => format!("{key}: {value}"),
-                })
-                .collect();
+            let pairs = item.pairs(fields);
             if item.noise.is_multiple_of(5) {
-                text.push_str(&format!("{dash}# above {}\n", NAMES[item.name]));
+                lines.push(format!("{dash}# above {}", NAMES[item.name]));
             }
             if item.flow {
-                text.push_str(&format!("{dash}- {{{}}}\n", pairs.join(", ")));
+                lines.push(format!("{dash}- {{{}}}", pairs.join(", ")));
                 continue;
             }
             for (at, pair) in pairs.iter().enumerate() {
                 let lead = if at == 0 { "- " } else { "  " };
                 let comment = if item.noise % 7 == 1 { "   # why" } else { "" };
-                text.push_str(&format!("{dash}{lead}{pair}{comment}\n"));
+                lines.push(format!("{dash}{lead}{pair}{comment}"));
                 if at == 0 && item.noise % 11 == 2 {
-                    text.push_str(&format!("{dash}  # inside\n\n"));
+                    lines.push(format!("{dash}  # inside\n"));
                 }
             }
         }
-        text
+        lines.join("\n") + "\n"
     }
 
     /// The whole list on one line.
     fn flow(&self, fields: [(&str, &str); 5]) -> String {
-        let items = self.items.iter().map(|item| {
-            let pairs = item.fields.iter().map(|&field| match (field, fields[field]) {
-                (0, (key, _)) => format!("{key}: {}", NAMES[item.name]),
-                (_, (key, value)) => format!("{key}: {value}"),
-            });
-            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
-        });
+        let items =
+            self.items.iter().map(|item| format!("{{ {} }}", item.pairs(fields).join(", ")));
         format!("[{}]", items.collect::<Vec<_>>().join(" , "))
     }
 
@@ -125,24 +123,24 @@ proptest! {
         let images = layout.list("images", 0, fields);
         let other = "resources: # all\n- a.yaml\n";
         let text = layout.finish(if last { format!("{other}{images}") } else { format!("{images}{other}") });
-        let entries: Vec<_> = wished.iter().map(|(name, has)| ImageEntry {
-            name: NAMES[*name].to_owned(),
-            new_name: has[0].then(|| "new/name".to_owned()),
-            new_tag: has[1].then(|| "1.20".to_owned()),
-            digest: has[2].then(|| "sha256:bb".to_owned()),
+        let entries: Vec<_> = wished.iter().map(|(name, has)| KustomizeImage {
+            name: NAMES[*name].into(),
+            new_name: has[0].then(|| "new/name".into()),
+            new_tag: has[1].then(|| "1.20".into()),
+            digest: has[2].then(|| Digest::new("sha256:bb")),
         }).collect();
 
         let mut expected = documents(&text)[0].clone();
         let list = expected["images"].as_array_mut().expect("the text has a list");
         for entry in &entries {
-            let mut present = list.iter_mut().filter(|item| item["name"] == json!(entry.name)).peekable();
+            let mut present = list.iter_mut().filter(|item| item["name"] == json!(&*entry.name)).peekable();
             if present.peek().is_none() {
-                list.push(json!({ "name": entry.name }));
+                list.push(json!({ "name": &*entry.name }));
             }
-            for item in list.iter_mut().filter(|item| item["name"] == json!(entry.name)) {
+            for item in list.iter_mut().filter(|item| item["name"] == json!(&*entry.name)) {
                 set_or_drop(item, "newName", entry.new_name.as_deref());
                 set_or_drop(item, "newTag", entry.new_tag.as_deref());
-                set_or_drop(item, "digest", entry.digest.as_deref());
+                set_or_drop(item, "digest", entry.digest.as_ref().map(Digest::as_str));
             }
         }
         let set = |text: &str| kustomization::set(text, &entries);

@@ -2,12 +2,14 @@
 //!
 //! A generated text knows where its scalars are, so that a law can ask for any of them.
 
+use std::fmt::{self, Write as _};
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// A text and what it holds.
 #[derive(Clone, Debug)]
-pub(super) struct Text {
+pub(super) struct Sample {
     pub(super) text: String,
     pub(super) leaves: Vec<Leaf>,
     /// Paths of mappings, each ending in a dot; the root's is empty.
@@ -77,7 +79,7 @@ const KEYS: [(&str, &str); 10] = [
 ];
 
 /// A document with noise, in one of the layouts.
-pub(super) fn text() -> impl Strategy<Value = Text> {
+pub(super) fn sample() -> impl Strategy<Value = Sample> {
     let layout = (
         (any::<bool>(), 0..=2usize, any::<bool>(), any::<bool>(), any::<bool>()),
         vec(any::<u8>(), 64),
@@ -108,7 +110,7 @@ pub(super) fn text() -> impl Strategy<Value = Text> {
         if bom {
             text.insert(0, '\u{feff}');
         }
-        Text { text, leaves: writer.leaves, mappings: writer.mappings }
+        Sample { text, leaves: writer.leaves, mappings: writer.mappings }
     })
 }
 
@@ -180,6 +182,10 @@ impl Writer {
             % sides
     }
 
+    fn push(&mut self, text: fmt::Arguments<'_>) {
+        self.text.write_fmt(text).expect("a String takes every write");
+    }
+
     fn mapping(&mut self, children: &[Node], indent: usize, path: &Path, in_item: bool) {
         let is_root = path.dotted.is_empty();
         if is_root || path.reachable {
@@ -195,7 +201,7 @@ impl Writer {
             let written = written.replace('\n', &format!("\n{}", " ".repeat(indent)));
             // The key is followed by its colon already if it is an explicit one.
             let colon = if written.ends_with(':') { "" } else { ":" };
-            self.text.push_str(&format!("{written}{colon}"));
+            self.push(format_args!("{written}{colon}"));
             self.value(child, indent, &path.key(read, is_root));
         }
     }
@@ -223,7 +229,7 @@ impl Writer {
     fn sequence(&mut self, children: &[Node], dash: usize, path: &Path) {
         for (at, child) in children.iter().enumerate() {
             self.trivia(dash);
-            self.text.push_str(&format!("{}-", " ".repeat(dash)));
+            self.push(format_args!("{}-", " ".repeat(dash)));
             let path = path.item(at);
             match child {
                 Node::Mapping(children, false) => {
@@ -247,14 +253,14 @@ impl Writer {
             0 if !self.anchors.is_empty() => {
                 let roll = usize::from(self.roll(8));
                 let anchor = self.anchors[roll % self.anchors.len()];
-                self.text.push_str(&format!(" *a{anchor}"));
+                self.push(format_args!(" *a{anchor}"));
                 shared = Some(anchor);
                 self.end_line();
             }
             1 => {
                 let anchor = self.anchors.len();
                 self.anchors.push(anchor);
-                self.text.push_str(&format!(" &a{anchor} {lines}"));
+                self.push(format_args!(" &a{anchor} {lines}"));
                 shared = Some(anchor);
                 self.end_scalar(written);
             }
@@ -285,8 +291,9 @@ impl Writer {
     fn flow(&mut self, node: &Node, path: &Path) {
         match node {
             Node::Scalar(which) => {
-                let fitting = SCALARS.iter().cycle().skip(*which).find(|(_, fits)| *fits);
-                self.text.push_str(fitting.unwrap().0);
+                let (behind, before) = (&SCALARS[*which..], &SCALARS[..*which]);
+                let fitting = behind.iter().chain(before).find(|(_, fits)| *fits);
+                self.text.push_str(fitting.expect("some scalar fits").0);
                 self.leaf(path, None);
             }
             Node::Mapping(children, _) => {
@@ -294,10 +301,10 @@ impl Writer {
                     self.mappings.push(format!("{}.", path.dotted));
                 }
                 let pad = if self.roll(2) == 0 { " " } else { "" };
-                self.text.push_str(&format!("{{{pad}"));
+                self.push(format_args!("{{{pad}"));
                 for (at, child) in children.iter().enumerate() {
                     let (written, read) = KEYS[(at * 2 + 1) % 8];
-                    self.text.push_str(&format!("{written}: "));
+                    self.push(format_args!("{written}: "));
                     self.flow(child, &path.key(read, false));
                     self.text.push_str(if at + 1 < children.len() { ", " } else { pad });
                 }
@@ -336,9 +343,9 @@ impl Writer {
     fn trivia(&mut self, indent: usize) {
         match self.roll(8) {
             0 => self.text.push('\n'),
-            1 => self.text.push_str(&format!("{}# above\n", " ".repeat(indent))),
+            1 => self.push(format_args!("{}# above\n", " ".repeat(indent))),
             2 => self.text.push_str("# far left: {{ x }}\n"),
-            3 => self.text.push_str(&format!("\n{}#\tdeep\n\n", " ".repeat(indent + 3))),
+            3 => self.push(format_args!("\n{}#\tdeep\n\n", " ".repeat(indent + 3))),
             _ => {}
         }
     }

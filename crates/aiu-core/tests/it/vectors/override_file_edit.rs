@@ -1,6 +1,6 @@
 //! Merging into `.argocd-source-<app>.yaml`.
 
-use aiu_core::edit::lists::KustomizeImage;
+use aiu_core::edit::lists::NamedImage;
 use aiu_core::edit::{FileKind, HelmKeys, Keys, Wish, apply};
 use aiu_core::image::ImageReference;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ const NOT_WISHED: &str = "32 rule 1: the spelling of an entry that nobody wishes
 
 fn kustomize(case: &Case) -> Value {
     let wish = |text: &str| {
-        let KustomizeImage { name, image } = KustomizeImage::parse(text).unwrap();
+        let NamedImage { name, image } = NamedImage::parse(text).unwrap();
         Wish { keys: Keys::Kustomize { name }, image }
     };
     edit(

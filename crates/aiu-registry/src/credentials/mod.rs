@@ -1,9 +1,27 @@
 //! Who asks: nobody in particular, or a user with a password, and where that came from.
+//!
+//! What a source means is the core's knowledge ([`aiu_core::registries::CredentialSource`]).
+//! Variables and programs are read here; Secrets are read by whoever knows Kubernetes, and
+//! understood here.
+
+mod ambient;
+mod docker_config;
+mod error;
+mod keyring;
+mod login;
+mod program;
+mod script;
 
 use std::fmt;
 use std::sync::Arc;
 
 use secrecy::SecretString;
+
+pub use ambient::Ambient;
+pub use docker_config::DockerConfig;
+pub use error::CredentialError;
+pub use keyring::{Freshness, Kept, Keyring};
+pub use login::Login;
 
 /// The name of credentials: where they came from, never what they are.
 ///

@@ -1,0 +1,117 @@
+//! Registries that ask who is asking: where the answer comes from, and that it is never told.
+
+use std::fs;
+
+use aiu_testkit::registry::{Access, Registry};
+use tempfile::TempDir;
+
+use crate::program::{Ran, pass, run};
+
+const PASSWORD: &str = "s3cret-pa55";
+
+struct World {
+    registry: Registry,
+    folder: TempDir,
+}
+
+impl World {
+    /// A registry for one user, and an Application with an image there. `conf` is added to the
+    /// registry's entry, `annotation` to the Application.
+    async fn new(access: Access, conf: &str, annotation: &str) -> Self {
+        let registry = Registry::start().await;
+        registry.repository("acme/web").tags(["1.0.0", "1.1.0"]);
+        registry.require(access);
+        let folder = tempfile::tempdir().unwrap();
+        let manifests = folder.path().join("manifests");
+        fs::create_dir(&manifests).unwrap();
+        let app = format!(
+            "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata:
+  name: shop
+  annotations:
+    argocd-image-updater.argoproj.io/image-list: web=registry.test/acme/web
+{annotation}spec: {{source: {{repoURL: u, kustomize: {{images: ['registry.test/acme/web:1.0.0']}}}}}}
+"
+        );
+        fs::write(manifests.join("app.yaml"), app).unwrap();
+        let secret = format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: creds, namespace: argocd}}\nstringData: {{login: 'alice:{PASSWORD}'}}\n---\n{}",
+            pull_secret()
+        );
+        fs::write(manifests.join("secrets.yaml"), secret).unwrap();
+        let conf = format!(
+            "registries:\n- {{name: t, prefix: registry.test, api_url: '{}'{conf}}}\n",
+            registry.url()
+        );
+        fs::write(folder.path().join("registries.conf"), conf).unwrap();
+        Self { registry, folder }
+    }
+
+    fn run(&self) -> Ran {
+        let ran = run(pass(self.folder.path())
+            .env("LOGIN", format!("alice:{PASSWORD}"))
+            .env("DOCKER_CONFIG", self.folder.path().join("docker"))
+            .args(["--loglevel", "trace"]));
+        for text in [&ran.out, &ran.err] {
+            assert!(!text.contains(PASSWORD) && !text.contains(&encoded()), "{text}");
+        }
+        ran
+    }
+}
+
+/// `alice:…` as it stands in Docker's configuration, base64.
+fn encoded() -> String {
+    "YWxpY2U6czNjcmV0LXBhNTU=".to_owned()
+}
+
+fn docker_config(host: &str) -> String {
+    format!("{{\"auths\": {{\"{host}\": {{\"auth\": \"{}\"}}}}}}", encoded())
+}
+
+/// The configuration, for the registry's own name, in base64 as `kubectl` writes it.
+fn pull_secret() -> String {
+    format!(
+        "apiVersion: v1\nkind: Secret\nmetadata: {{name: pull, namespace: argocd}}\nstringData:\n  .dockerconfigjson: '{}'\n",
+        docker_config("registry.test")
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credentials_come_from_where_they_are_named() {
+    let pull = "    argocd-image-updater.argoproj.io/web.pull-secret";
+    let other = format!("{pull}: secret:elsewhere/creds#login\n");
+    #[rustfmt::skip]
+    let rows = [
+        (", credentials: 'secret:argocd/creds#login'", String::new(), "1.1.0  updated"),
+        (", credentials: 'pullsecret:argocd/pull'", String::new(), "1.1.0  updated"),
+        (", credentials: 'env:LOGIN'", String::new(), "1.1.0  updated"),
+        ("", format!("{pull}: secret:argocd/creds#login\n"), "1.1.0  updated"),
+        ("", String::new(), "failed: RegistryUnauthorized"),
+        (", credentials: 'env:NOWHERE'", String::new(), "failed: CredentialSecretMissing"),
+        (", credentials: 'secret:argocd/creds#nothing'", String::new(), "failed: CredentialSecretMissing"),
+        (", credentials: 'secret:argocd/none#x'", String::new(), "failed: CredentialSecretMissing"),
+        // Whoever may annotate may not thereby read the environment or other namespaces.
+        ("", format!("{pull}: env:LOGIN\n"), "failed: CredentialSourceForbidden"),
+        ("", other, "failed: CredentialSourceForbidden"),
+    ];
+    for (conf, annotation, expected) in rows {
+        for access in [Access::basic("alice", PASSWORD), Access::bearer_for("alice", PASSWORD)] {
+            let world = World::new(access, conf, &annotation).await;
+            let ran = world.run();
+            assert!(ran.out.contains(expected), "{conf}{annotation}: {}{}", ran.out, ran.err);
+            assert_eq!(ran.code, Some(i32::from(expected.starts_with("failed"))));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_any_source_the_users_own_docker_login_is_used() {
+    let world = World::new(Access::basic("alice", PASSWORD), "", "").await;
+    let docker = world.folder.path().join("docker");
+    fs::create_dir(&docker).unwrap();
+    fs::write(docker.join("config.json"), docker_config("registry.test")).unwrap();
+    let ran = world.run();
+    assert!(ran.out.contains("1.1.0  updated"), "{}{}", ran.out, ran.err);
+    assert_eq!(world.registry.counts().listings, 2, "asked once, refused once, then signed in");
+}
