@@ -33,12 +33,14 @@ fn templates_mean_what_go_means() {
         // text and trimming
         ("a \n {{- .Name -}} \n b",                         "ashopb"),
         ("{{/* said */ -}}  x{{- /* more */}}",             "x"),
+        ("{{/*/}} */}}x",                                   "x"),
         ("{{-3}}{{- 3}}",                                   "-33"),
         // control structures
         ("{{range .Items}}{{.Tag}} {{end}}",                "1.0 1.1 "),
         ("{{range $i, $x := .Items}}{{$i}}{{$x.Tag}} {{end}}", "01.0 11.1 "),
         ("{{range $k, $v := .Labels}}{{$k}}{{$v}}{{end}}",  "a1b2"),
         ("{{range $k := .Labels}}{{$k}}{{end}}",            "12"),
+        ("{{$x := 2}}{{range $i, $x}}{{$i}}{{end}}",        "01"),
         ("{{range 3}}{{.}}{{end}}{{range 0}}{{else}}-{{end}}", "012-"),
         ("{{$x := 0}}{{range $x = .Items}}{{end}}{{$x.Tag}}", "1.1"),
         ("{{range .Items}}{{range 2}}{{break}}{{end}}{{.Tag}}{{end}}", "1.01.1"),
@@ -61,6 +63,7 @@ fn templates_mean_what_go_means() {
         ("{{printf \"%#g|%#.3g|%#.0e|%#v\" 1.5 0.0 1250.0 1.0}}", "1.50000|0.00|1.e+03|1"),
         ("{{printf \"%#U|%#U|%w\" -1 65 .Labels}}",         "U+FFFFFFFFFFFFFFFF|U+0041 'A'|%!w(map[string]string=map[a:1 b:2])"),
         ("{{range .Items}}{{printf \"%p\" .}}{{break}}{{end}}", "%!p(item={1.0})"),
+        ("{{printf \"%.2T|%.T|\" 1 1}}",                    "in||"),
         ("{{len (printf \"%1000001d\" 1)}}",                "1000001"),
         ("{{printf \"%d %[1]q %s\" .Name}}",                "%!d(string=shop) \"shop\" %!s(MISSING)"),
         // mistakes
@@ -80,6 +83,7 @@ fn templates_mean_what_go_means() {
         ("{{.Name)}}",                                      "[invalid] line 1: unexpected right paren"),
         ("{{if .Name}}{{else}}{{else}}{{end}}",             "[invalid] line 1: expected end; found {{else}}"),
         ("{{define \"t\"}}a{{end}}{{define \"t\"}}b{{end}}", "[invalid] line 1: multiple definition of template \"t\""),
+        ("{{range $i, .Items}}{{end}}",                     "[invalid] line 1: range can only initialize variables"),
         ("{{1_.5}}",                                        "[invalid] line 1: illegal number syntax: \"1_.5\""),
         ("{{\"\\x1é\"}}",                                   "[invalid] line 1: invalid syntax in \"\\x1é\""),
     ];

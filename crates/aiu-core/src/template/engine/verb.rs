@@ -38,7 +38,9 @@ impl Style {
 /// Appends a value as `verb` shows it.
 pub(super) fn push_value(out: &mut String, value: &Value, verb: char, style: &Style) {
     if verb == 'T' {
-        return push_padded(out, &value.type_name(), style);
+        let name = value.type_name();
+        let most = style.precision.unwrap_or(usize::MAX);
+        return push_padded(out, &name.chars().take(most).collect::<String>(), style);
     }
     match value {
         // Verbs of Go's errors and pointers, which fit neither a whole nor its parts.
