@@ -145,6 +145,16 @@ impl Found {
     }
 }
 
+/// The texts that only one of two answers calls matches.
+fn differing<'t>(
+    texts: &'t [String],
+    ours: &'t [bool],
+    theirs: &'t [bool],
+) -> impl Iterator<Item = &'t String> {
+    let both = ours.iter().zip(theirs);
+    texts.iter().zip(both).filter(|(_, (ours, theirs))| ours != theirs).map(|(text, _)| text)
+}
+
 /// A number from the environment, `None` where it is not set.
 fn number(variable: &str) -> Result<Option<u64>> {
     let Some(text) = std::env::var_os(variable) else { return Ok(None) };
