@@ -11,6 +11,8 @@ mod readme;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod reports;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod sign_in;
