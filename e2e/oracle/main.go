@@ -18,16 +18,19 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"oracle/argocd"
 )
 
 func main() {
 	subjects := map[string]func() error{
-		"glob":   func() error { return answer(glob) },
-		"regexp": func() error { return answer(expression) },
-		"semver": func() error { return answer(version) },
+		"glob":     func() error { return answer(glob) },
+		"regexp":   func() error { return answer(expression) },
+		"semver":   func() error { return answer(version) },
+		"template": func() error { return answer(argocd.Fill) },
 	}
 	if len(os.Args) != 2 || subjects[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: oracle glob|regexp|semver")
+		fmt.Fprintln(os.Stderr, "usage: oracle glob|regexp|semver|template")
 		os.Exit(2)
 	}
 	if err := subjects[os.Args[1]](); err != nil {

@@ -70,7 +70,8 @@ fn run() -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     if options.oracle_only {
         return runtime.block_on(until_interrupted(async {
-            judge(&cases::run_oracle(Oracle::build().await?.as_ref()).await)
+            let oracle = Oracle::build().await?.context("there is no Go toolchain on the path")?;
+            judge(&cases::run_oracle(&oracle).await)
         }));
     }
     packages::install_missing()?;

@@ -55,7 +55,10 @@ pub(crate) async fn run_all(world: &World) -> Tally {
     let mut tally = Tally::default();
     tally.case("the registry lists what was pushed", self_check::registry(world)).await;
     tally.case("git is cloned and pushed over HTTP", self_check::git_over_http(world)).await;
-    ask_oracle(&mut tally, world.oracle.as_ref()).await;
+    match &world.oracle {
+        Some(oracle) => ask_oracle(&mut tally, oracle).await,
+        None => println!("skipped          ours against Go: there is no Go toolchain on the path"),
+    }
     if let Some(program) = &world.program {
         let case = folder::is_updated_once(world, program);
         tally.case("a folder of two Applications is updated, once", case).await;
@@ -64,20 +67,17 @@ pub(crate) async fn run_all(world: &World) -> Tally {
 }
 
 /// Runs the cases that need no peer but the Go toolchain.
-pub(crate) async fn run_oracle(oracle: Option<&Oracle>) -> Tally {
+pub(crate) async fn run_oracle(oracle: &Oracle) -> Tally {
     let mut tally = Tally::default();
     ask_oracle(&mut tally, oracle).await;
     tally
 }
 
-async fn ask_oracle(tally: &mut Tally, oracle: Option<&Oracle>) {
-    let Some(oracle) = oracle else {
-        println!("skipped          ours against Go: there is no Go toolchain on the path");
-        return;
-    };
+async fn ask_oracle(tally: &mut Tally, oracle: &Oracle) {
     tally.case("versions and constraints are Go's", oracle::semver(oracle)).await;
     tally.case("shell patterns are Go's", oracle::glob(oracle)).await;
     tally.case("regular expressions are Go's", oracle::regexp(oracle)).await;
+    tally.case("templates are Go's", oracle::template(oracle)).await;
 }
 
 /// Fails, showing both, if the two differ.

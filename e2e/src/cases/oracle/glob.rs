@@ -5,7 +5,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::random::Random;
-use super::{Subject, vectors};
+use super::{Subject, differing, vectors};
 
 #[derive(Serialize)]
 pub(super) struct Question {
@@ -31,16 +31,15 @@ pub(super) fn subject() -> Result<Subject<Question, Answer>> {
         texts.extend((0..3).map(|_| random.pick(&names).clone()));
         Question { pattern, texts }
     };
-    Ok(Subject { name: "glob", ask: Box::new(ask), answer, excuse })
+    let agree = |_: &Question, ours: &Answer, theirs: &Answer| ours == theirs;
+    Ok(Subject { name: "glob", ask: Box::new(ask), answer, agree, excuse })
 }
 
 fn excuse(question: &Question, ours: &Answer, theirs: &Answer) -> Option<&'static str> {
-    let both = ours.matches.iter().zip(&theirs.matches);
-    let mut differing =
-        question.texts.iter().zip(both).filter(|(_, (ours, theirs))| ours != theirs);
+    let mut differing = differing(&question.texts, &ours.matches, &theirs.matches);
     let bytes = ours.malformed == theirs.malformed
         && question.pattern.contains('*')
-        && differing.all(|(text, _)| !text.is_ascii());
+        && differing.all(|text| !text.is_ascii());
     bytes.then_some("`*?` on `é`: Go's star may end inside of a character")
 }
 

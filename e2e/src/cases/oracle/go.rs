@@ -13,7 +13,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use crate::packages;
 
 const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/oracle");
-const SOURCES: [&str; 3] = ["go.mod", "go.sum", "main.go"];
+const SOURCES: [&str; 4] = ["go.mod", "go.sum", "main.go", "argocd/templates.go"];
 
 /// The built program.
 pub(crate) struct Oracle {

@@ -92,7 +92,10 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value, Fau
 
 fn formatted(format: &Value, arguments: &[Value]) -> Result<Value, Fault> {
     match format {
-        Value::Text(format) => Ok(Value::text(&printf::formatted(format, arguments))),
+        Value::Text(format) => match printf::formatted(format, arguments) {
+            Some(text) => Ok(Value::text(&text)),
+            None => Err(Fault::too_much()),
+        },
         other => Err(Fault::new(format!(
             "wrong type for value; expected string; got {}",
             other.type_name()

@@ -141,6 +141,8 @@ impl<'t> Lexer<'t> {
 
     /// A comment fills its action alone. Tells whether the text behind it is to be trimmed.
     fn comment(&mut self) -> Result<bool, Fault> {
+        // The star that opens it does not end it: `/*/` goes on.
+        self.at += "/*".len();
         let Some(end) = self.rest().find("*/") else { return Err(Fault::new("unclosed comment")) };
         self.at += end + "*/".len();
         match self.close() {

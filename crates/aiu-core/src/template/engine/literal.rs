@@ -40,8 +40,14 @@ fn separators_are_between_digits(digits: &str, prefixed: bool) -> bool {
 
 /// A decimal number with fraction or exponent. Hexadecimal ones are not read.
 fn float(text: &str) -> Option<Operand> {
-    let is_decimal = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
-    let value: f64 = text.chars().all(is_decimal).then(|| text.parse().ok())??;
+    let is_decimal = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-' | '_');
+    // Each `_` stands between two digits.
+    let runs = || text.split(|c: char| c != '_' && !c.is_ascii_digit());
+    if !text.chars().all(is_decimal) || runs().any(|run| !separators_are_between_digits(run, false))
+    {
+        return None;
+    }
+    let value: f64 = text.replace('_', "").parse().ok()?;
     value.is_finite().then_some(Operand::Float(value))
 }
 

@@ -87,6 +87,10 @@ impl Fault {
         Self { problem: problem.into() }
     }
 
+    fn too_much() -> Self {
+        Self::new("the template runs too long or writes too much")
+    }
+
     fn within(self, context: &str) -> Self {
         Self { problem: format!("{context}: {}", self.problem) }
     }

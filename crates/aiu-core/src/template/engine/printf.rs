@@ -6,9 +6,13 @@ use super::verb::{self, Style};
 /// Widths and precisions above this are not taken for numbers.
 const MAX_NUMBER: usize = 1_000_000;
 
+/// No result is longer, in bytes; what a template may spend would not pay for it. One value
+/// alone can be padded to more, for a moment.
+pub(super) const MAX_OUTPUT: usize = 8 * 1024 * 1024;
+
 /// Fills the verbs of `format`. A verb that does not fit its argument, or has none, says so
-/// in the result; this never fails.
-pub(super) fn formatted(format: &str, arguments: &[Value]) -> String {
+/// in the result; `None` means that the result would be too long.
+pub(super) fn formatted(format: &str, arguments: &[Value]) -> Option<String> {
     let mut reader = Reader {
         rest: format,
         arguments,
@@ -21,10 +25,13 @@ pub(super) fn formatted(format: &str, arguments: &[Value]) -> String {
         reader.out.push_str(text);
         reader.rest = rest;
         reader.directive();
+        if reader.out.len() > MAX_OUTPUT {
+            return None;
+        }
     }
     reader.out.push_str(reader.rest);
     reader.report_extra();
-    reader.out
+    Some(reader.out)
 }
 
 struct Reader<'f> {
@@ -120,7 +127,9 @@ impl Reader<'_> {
         if digits.is_empty() {
             return None;
         }
-        let number = digits.parse().ok().filter(|&number| number <= MAX_NUMBER);
+        // Go looks at the number before it takes another digit.
+        let before_last = digits[..digits.len() - 1].parse().unwrap_or(0);
+        let number = if before_last <= MAX_NUMBER { digits.parse().ok() } else { None };
         self.rest = if number.is_some() { rest } else { "" };
         number
     }

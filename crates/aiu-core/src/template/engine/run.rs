@@ -56,7 +56,7 @@ impl<'t> Run<'t> {
                 self.budget = left;
                 Ok(())
             }
-            None => Err(Fault::new("the template runs too long or writes too much")),
+            None => Err(Fault::too_much()),
         }
     }
 

@@ -33,12 +33,14 @@ fn templates_mean_what_go_means() {
         // text and trimming
         ("a \n {{- .Name -}} \n b",                         "ashopb"),
         ("{{/* said */ -}}  x{{- /* more */}}",             "x"),
+        ("{{/*/}} */}}x",                                   "x"),
         ("{{-3}}{{- 3}}",                                   "-33"),
         // control structures
         ("{{range .Items}}{{.Tag}} {{end}}",                "1.0 1.1 "),
         ("{{range $i, $x := .Items}}{{$i}}{{$x.Tag}} {{end}}", "01.0 11.1 "),
         ("{{range $k, $v := .Labels}}{{$k}}{{$v}}{{end}}",  "a1b2"),
         ("{{range $k := .Labels}}{{$k}}{{end}}",            "12"),
+        ("{{$x := 2}}{{range $i, $x}}{{$i}}{{end}}",        "01"),
         ("{{range 3}}{{.}}{{end}}{{range 0}}{{else}}-{{end}}", "012-"),
         ("{{$x := 0}}{{range $x = .Items}}{{end}}{{$x.Tag}}", "1.1"),
         ("{{range .Items}}{{range 2}}{{break}}{{end}}{{.Tag}}{{end}}", "1.01.1"),
@@ -54,9 +56,15 @@ fn templates_mean_what_go_means() {
         ("{{print 1 2 \"a\" 3 nil}}",                       "1 2a3 <nil>"),
         (r#"{{"\\\u00e9\x41\101\t"}}{{`\n`}}"#,             "\\éAA\t\\n"),
         ("{{'a'}} {{0x1F}} {{1_000}} {{017}} {{1e3}} {{.5}}", "97 31 1000 15 1000 0.5"),
+        ("{{1_0.2_5}} {{1e1_0}}",                           "10.25 1e+10"),
         ("{{1 | printf \"%d%d\" 2 | len}}",                 "2"),
         ("{{or .Labels.c .Name | printf \"%q\"}}",          "\"shop\""),
         ("{{printf \"%-4v|%04d|%+d|%x|%.1f|%6.2e|%g\" 1 2 3 .Name 1.25 1250.0 1e9}}", "1   |0002|+3|73686f70|1.2|1.25e+03|1e+09"),
+        ("{{printf \"%#g|%#.3g|%#.0e|%#v\" 1.5 0.0 1250.0 1.0}}", "1.50000|0.00|1.e+03|1"),
+        ("{{printf \"%#U|%#U|%w\" -1 65 .Labels}}",         "U+FFFFFFFFFFFFFFFF|U+0041 'A'|%!w(map[string]string=map[a:1 b:2])"),
+        ("{{range .Items}}{{printf \"%p\" .}}{{break}}{{end}}", "%!p(item={1.0})"),
+        ("{{printf \"%.2T|%.T|\" 1 1}}",                    "in||"),
+        ("{{len (printf \"%1000001d\" 1)}}",                "1000001"),
         ("{{printf \"%d %[1]q %s\" .Name}}",                "%!d(string=shop) \"shop\" %!s(MISSING)"),
         // mistakes
         ("x\n{{.Nope}}",                                    "[fails] line 2: can't evaluate field Nope in type data"),
@@ -75,6 +83,8 @@ fn templates_mean_what_go_means() {
         ("{{.Name)}}",                                      "[invalid] line 1: unexpected right paren"),
         ("{{if .Name}}{{else}}{{else}}{{end}}",             "[invalid] line 1: expected end; found {{else}}"),
         ("{{define \"t\"}}a{{end}}{{define \"t\"}}b{{end}}", "[invalid] line 1: multiple definition of template \"t\""),
+        ("{{range $i, .Items}}{{end}}",                     "[invalid] line 1: range can only initialize variables"),
+        ("{{1_.5}}",                                        "[invalid] line 1: illegal number syntax: \"1_.5\""),
         ("{{\"\\x1é\"}}",                                   "[invalid] line 1: invalid syntax in \"\\x1é\""),
     ];
     for (template, expected) in rows {
@@ -86,6 +96,8 @@ fn templates_mean_what_go_means() {
 #[test]
 fn hostile_templates_are_bounded() {
     let too_long = "[fails] line 1: the template runs too long or writes too much";
+    let too_long_to_print =
+        "[fails] line 1: error calling printf: the template runs too long or writes too much";
     let too_deep = "[fails] line 1: exceeded maximum template depth";
     let nested = |open: &str, inner: &str, close: &str, times: usize| {
         format!("{}{inner}{}", open.repeat(times), close.repeat(times))
@@ -96,6 +108,7 @@ fn hostile_templates_are_bounded() {
         (nested("{{range 1000}}", "x", "{{end}}", 9),                                too_long),
         ("{{$s := \"xxxxxxxx\"}}{{range 99}}{{$s = print $s $s}}{{end}}".to_owned(), too_long),
         ("{{range 1000}}{{printf \"%1000000d\" 1}}{{end}}".to_owned(),               too_long),
+        (format!("{{{{printf \"{}\" 1}}}}", "%1000000[1]v".repeat(2_000)),            too_long_to_print),
         ("{{define \"t\"}}{{template \"t\"}}{{end}}{{template \"t\"}}".to_owned(),   too_deep),
         (nested("{{if 1}}", "x", "{{end}}", 101),  "[invalid] line 1: nested more than 100 levels deep"),
         (format!("{{{{{}}}}}", nested("(", "1", ")", 101)),  "[invalid] line 1: nested more than 100 levels deep"),

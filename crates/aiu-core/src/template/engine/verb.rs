@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::escape;
+use super::printf::MAX_OUTPUT;
 use super::value::Value;
 
 /// The flags, the width and the precision of a verb.
@@ -37,9 +38,13 @@ impl Style {
 /// Appends a value as `verb` shows it.
 pub(super) fn push_value(out: &mut String, value: &Value, verb: char, style: &Style) {
     if verb == 'T' {
-        return push_padded(out, &value.type_name(), style);
+        let name = value.type_name();
+        let most = style.precision.unwrap_or(usize::MAX);
+        return push_padded(out, &name.chars().take(most).collect::<String>(), style);
     }
     match value {
+        // Verbs of Go's errors and pointers, which fit neither a whole nor its parts.
+        value if matches!(verb, 'p' | 'w') => push_bad_verb(out, value, verb, style),
         Value::List(items) => {
             out.push_str(&brackets_before(value, style, "["));
             push_separated(out, items.iter(), style, |out, item| {
@@ -88,6 +93,9 @@ fn push_separated<T>(
     mut push: impl FnMut(&mut String, T),
 ) {
     for (at, item) in items.enumerate() {
+        if out.len() > MAX_OUTPUT {
+            break;
+        }
         if at > 0 {
             out.push_str(if style.go_syntax { ", " } else { " " });
         }
@@ -153,7 +161,8 @@ fn hexadecimal(bytes: &[u8], verb: char, style: &Style) -> String {
 
 fn integer(number: i64, verb: char, style: &Style) -> Option<Shown> {
     let magnitude = number.unsigned_abs();
-    let character = || u32::try_from(number).ok().and_then(char::from_u32).unwrap_or('\u{fffd}');
+    let character = u32::try_from(number).ok().and_then(char::from_u32);
+    let shown_character = || character.unwrap_or(char::REPLACEMENT_CHARACTER).to_string();
     let (digits, prefix) = match verb {
         'd' | 'v' => (magnitude.to_string(), ""),
         'b' => (format!("{magnitude:b}"), if style.sharp { "0b" } else { "" }),
@@ -161,12 +170,12 @@ fn integer(number: i64, verb: char, style: &Style) -> Option<Shown> {
         'O' => (format!("{magnitude:o}"), "0o"),
         'x' => (format!("{magnitude:x}"), if style.sharp { "0x" } else { "" }),
         'X' => (format!("{magnitude:X}"), if style.sharp { "0X" } else { "" }),
-        'c' => return Some(Shown::Text(character().to_string())),
+        'c' => return Some(Shown::Text(shown_character())),
         'q' => {
-            let quoted = escape::quoted(&character().to_string(), '\'', style.plus);
+            let quoted = escape::quoted(&shown_character(), '\'', style.plus);
             return Some(Shown::Text(quoted));
         }
-        'U' => return Some(Shown::Integer(code_point(number, character(), style))),
+        'U' => return Some(Shown::Integer(code_point(number, character, style))),
         _ => return None,
     };
     let sign = sign(number < 0, style);
@@ -184,10 +193,13 @@ fn integer(number: i64, verb: char, style: &Style) -> Option<Shown> {
     Some(Shown::Integer(format!("{sign}{prefix}{digits}")))
 }
 
-fn code_point(number: i64, character: char, style: &Style) -> String {
+fn code_point(number: i64, character: Option<char>, style: &Style) -> String {
     let least = style.precision.unwrap_or(4).max(4);
     let mut out = format!("U+{number:0>least$X}");
-    if style.sharp && (character.is_ascii_graphic() || escape::is_printable(character)) {
+    if style.sharp
+        && let Some(character) = character
+        && (character.is_ascii_graphic() || escape::is_printable(character))
+    {
         let _ = write!(out, " '{character}'");
     }
     out
@@ -210,8 +222,20 @@ fn float(number: f64, verb: char, style: &Style) -> Option<String> {
         'v' | 'g' | 'G' => general(magnitude, style.precision),
         _ => return None,
     };
+    let shown = if style.sharp { with_point(&shown, verb, style.precision) } else { shown };
     let shown = if matches!(verb, 'E' | 'G') { shown.to_uppercase() } else { shown };
     Some(format!("{}{shown}", sign(number.is_sign_negative(), style)))
+}
+
+/// The other form of a fraction: with a point in any case, and where digits are counted, with
+/// as many as there may be.
+fn with_point(shown: &str, verb: char, precision: Option<usize>) -> String {
+    let (mantissa, exponent) = shown.split_at(shown.find('e').unwrap_or(shown.len()));
+    let significant = mantissa.trim_start_matches(['0', '.']).bytes();
+    let count = significant.filter(u8::is_ascii_digit).count().max(usize::from(mantissa == "0"));
+    let wanted = if matches!(verb, 'v' | 'g' | 'G') { precision.unwrap_or(6) } else { 0 };
+    let point = if mantissa.contains('.') { "" } else { "." };
+    format!("{mantissa}{point}{}{exponent}", "0".repeat(wanted.saturating_sub(count)))
 }
 
 /// `1.5e3` as `1.5e+03`.

@@ -61,10 +61,17 @@ impl Parser<'_> {
                 }
             }
         }
+        self.spaces();
         if names.is_empty() {
-            Ok((names, false))
-        } else {
-            Err(Fault::new("range can only initialize variables"))
+            return Ok((names, false));
+        }
+        // `range $i, $x` declares `$i` alone, over `$x`.
+        match self.peek() {
+            Some(Kind::Variable(_) | Kind::Close | Kind::Leave) => {
+                self.variables.extend(names.iter().cloned());
+                Ok((names, false))
+            }
+            _ => Err(Fault::new("range can only initialize variables")),
         }
     }
 
