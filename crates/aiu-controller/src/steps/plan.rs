@@ -47,7 +47,11 @@ pub fn plan(updaters: &[Updater], world: &World) -> (WorkPlan, CycleReport) {
         }
         let (mine, contested): (Vec<_>, Vec<_>) =
             matched.into_iter().partition(|(app, _)| !owners.contains_key(app));
-        report.findings.extend(contested.iter().map(|(app, _)| contest(app, owners[app], name)));
+        // What is merely assumed yields to any resource without a word.
+        if !updater.annotated_only {
+            let contests = contested.iter().map(|(app, _)| contest(app, owners[app], name));
+            report.findings.extend(contests);
+        }
         owners.extend(mine.iter().map(|(app, _)| (*app, name)));
         let mine: Vec<Matched<'_>> = mine.into_iter().map(|(_, matched)| matched).collect();
         merge(&mut plan, resolve(resource, &mine, &context));
