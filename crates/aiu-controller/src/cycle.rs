@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::cluster::Cluster;
 use crate::report::CycleReport;
-use crate::steps::{batch, choose, inspect, observe, plan, read, scan, write};
+use crate::steps::{batch, choose, contend, inspect, observe, plan, read, scan, write};
 use crate::unlock::{Keys, unlock};
 
 /// What a pass works with.
@@ -95,6 +95,7 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     let texts = read::texts(&plan, &access, world).await;
     let mut rows = plan::rows(plan, &access);
     observe::observe(&mut rows, &texts, world);
+    contend::contend(&mut rows, world);
 
     let scans = scan::list_tags(&rows, started, world).await;
     let mut shortlists = choose::shortlists(&rows, &scans);

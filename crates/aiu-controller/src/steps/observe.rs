@@ -136,7 +136,11 @@ fn read_value(
 }
 
 /// Whether a reference is this image, or what the manifests call it.
-fn is_ours(image: &TrackedImage, reference: &ImageReference, default: &Registry) -> bool {
+pub(super) fn is_ours(
+    image: &TrackedImage,
+    reference: &ImageReference,
+    default: &Registry,
+) -> bool {
     let renamed = image.names.kustomize.as_ref().and_then(|(_, image)| image.as_ref());
     reference.repository.same_as(&image.configured.repository, default)
         || renamed.is_some_and(|renamed| reference.repository.same_as(renamed, default))
