@@ -64,6 +64,8 @@ fn templates_mean_what_go_means() {
         ("{{printf \"%#U|%#U|%w\" -1 65 .Labels}}",         "U+FFFFFFFFFFFFFFFF|U+0041 'A'|%!w(map[string]string=map[a:1 b:2])"),
         ("{{range .Items}}{{printf \"%p\" .}}{{break}}{{end}}", "%!p(item={1.0})"),
         ("{{printf \"%.2T|%.T|\" 1 1}}",                    "in||"),
+        ("{{len (printf \"%0100000d%.100000d%.100000U\" 1 2 3)}}", "300002"),
+        ("{{len (printf \"%.100000f%.100000e%.100000g%0100000f\" 1.5 1.5 1.5 -1.5)}}", "300011"),
         ("{{len (printf \"%1000001d\" 1)}}",                "1000001"),
         ("{{printf \"%d %[1]q %s\" .Name}}",                "%!d(string=shop) \"shop\" %!s(MISSING)"),
         // mistakes

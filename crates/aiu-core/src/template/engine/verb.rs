@@ -182,10 +182,10 @@ fn integer(number: i64, verb: char, style: &Style) -> Option<Shown> {
     let digits = match style.precision {
         // A precision of zero shows a zero as nothing.
         Some(0) if number == 0 => return Some(Shown::Integer(String::new())),
-        Some(least) => format!("{digits:0>least$}"),
+        Some(least) => with_zeros(&digits, least),
         None if style.zero && !style.minus => {
             let least = style.width.unwrap_or(0).saturating_sub(sign.len());
-            format!("{digits:0>least$}")
+            with_zeros(&digits, least)
         }
         None => digits,
     };
@@ -193,9 +193,21 @@ fn integer(number: i64, verb: char, style: &Style) -> Option<Shown> {
     Some(Shown::Integer(format!("{sign}{prefix}{digits}")))
 }
 
+/// Zeros up to a width. `format!` takes none above 65,535.
+fn with_zeros(digits: &str, least: usize) -> String {
+    "0".repeat(least.saturating_sub(digits.len())) + digits
+}
+
+/// How many decimals are to be asked for, and the zeros behind those.
+fn decimals(wanted: usize) -> (usize, String) {
+    /// No fraction has a digit that is not zero behind these.
+    const MOST: usize = 1_100;
+    (wanted.min(MOST), "0".repeat(wanted.saturating_sub(MOST)))
+}
+
 fn code_point(number: i64, character: Option<char>, style: &Style) -> String {
     let least = style.precision.unwrap_or(4).max(4);
-    let mut out = format!("U+{number:0>least$X}");
+    let mut out = format!("U+{}", with_zeros(&format!("{number:X}"), least));
     if style.sharp
         && let Some(character) = character
         && (character.is_ascii_graphic() || escape::is_printable(character))
@@ -217,8 +229,14 @@ fn sign(negative: bool, style: &Style) -> &'static str {
 fn float(number: f64, verb: char, style: &Style) -> Option<String> {
     let magnitude = number.abs();
     let shown = match verb {
-        'e' | 'E' => exponential(&format!("{magnitude:.*e}", style.precision.unwrap_or(6))),
-        'f' | 'F' => format!("{magnitude:.*}", style.precision.unwrap_or(6)),
+        'e' | 'E' => {
+            let (precision, more) = decimals(style.precision.unwrap_or(6));
+            exponential(&format!("{magnitude:.precision$e}").replace('e', &(more + "e")))
+        }
+        'f' | 'F' => {
+            let (precision, more) = decimals(style.precision.unwrap_or(6));
+            format!("{magnitude:.precision$}{more}")
+        }
         'v' | 'g' | 'G' => general(magnitude, style.precision),
         _ => return None,
     };
@@ -252,7 +270,7 @@ fn exponential(shown: &str) -> String {
 fn general(magnitude: f64, precision: Option<usize>) -> String {
     let significant = precision.map(|digits| digits.max(1));
     let shown = match significant {
-        Some(digits) => format!("{magnitude:.*e}", digits - 1),
+        Some(digits) => format!("{magnitude:.*e}", decimals(digits - 1).0),
         None => format!("{magnitude:e}"),
     };
     let (mantissa, exponent) = shown.split_once('e').unwrap_or((&shown, "0"));
@@ -299,7 +317,8 @@ fn push_float(out: &mut String, text: &str, style: &Style) {
     let sign = &text[..text.len() - unsigned.len()];
     if style.zero && !style.minus && !sign.is_empty() {
         let width = style.width.unwrap_or(0).saturating_sub(sign.len());
-        let _ = write!(out, "{sign}{unsigned:0>width$}");
+        out.push_str(sign);
+        out.push_str(&with_zeros(unsigned, width));
     } else {
         push_padded(out, text, style);
     }
