@@ -76,10 +76,13 @@ fn matched<'a>(
     let in_scope: Vec<_> = in_scope.collect();
     let matched = select(&updater.resource, in_scope.iter().map(|(_, application)| *application))
         .map_err(|error| error.to_string())?;
-    let name_of = |matched: &Matched<'a>| {
-        in_scope.iter().find(|(_, a)| std::ptr::eq(*a, matched.application)).map(|(name, _)| *name)
+    // Those selected come in the order of those asked about, so one walk finds their names.
+    let mut names = in_scope.iter();
+    let with_name = |matched: Matched<'a>| {
+        let (name, _) = names.find(|(_, app)| std::ptr::eq(*app, matched.application))?;
+        Some((*name, matched))
     };
-    Ok(matched.into_iter().filter_map(|m| name_of(&m).map(|name| (name, m))).collect())
+    Ok(matched.into_iter().filter_map(with_name).collect())
 }
 
 fn merge(plan: &mut WorkPlan, mut more: WorkPlan) {

@@ -13,6 +13,8 @@ mod reference;
 #[cfg(test)]
 mod reports;
 #[cfg(test)]
+mod scale;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod sign_in;
