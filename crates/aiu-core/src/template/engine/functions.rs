@@ -195,6 +195,9 @@ fn count(length: usize) -> Value {
 /// `index x i j`: `x[i][j]`. A label that is not there is an empty text.
 fn index(value: &Value, keys: &[Value]) -> Result<Value, Fault> {
     let mut value = value.clone();
+    if matches!(value, Value::Missing) {
+        return Err(Fault::new("index of untyped nil"));
+    }
     for key in keys {
         value = match (&value, key) {
             (Value::List(items), key) => items[position(key, items.len(), false)?].clone(),
@@ -210,7 +213,6 @@ fn index(value: &Value, keys: &[Value]) -> Result<Value, Fault> {
                     key.type_name()
                 )));
             }
-            (Value::Missing, _) => return Err(Fault::new("index of untyped nil")),
             (other, _) => {
                 return Err(Fault::new(format!("can't index item of type {}", other.type_name())));
             }

@@ -140,7 +140,9 @@ impl Reader<'_> {
             return false;
         }
         self.reordered = true;
-        let Some((inside, after)) = self.rest[1..].split_once(']') else {
+        // `[]` at the very end is not even looked into.
+        let closed = self.rest[1..].split_once(']').filter(|_| self.rest.len() > "[]".len());
+        let Some((inside, after)) = closed else {
             self.rest = &self.rest[1..];
             self.index_is_good = false;
             return false;

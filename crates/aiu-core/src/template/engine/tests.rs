@@ -66,6 +66,7 @@ fn templates_mean_what_go_means() {
         ("{{printf \"%.2T|%.T|\" 1 1}}",                    "in||"),
         ("{{len (printf \"%0100000d%.100000d%.100000U\" 1 2 3)}}", "300002"),
         ("{{len (printf \"%.100000f%.100000e%.100000g%0100000f\" 1.5 1.5 1.5 -1.5)}}", "300011"),
+        ("{{printf \"%[]\" 1}} {{printf \"%[]d\" 1}}",        "%!](BADINDEX) %!d(BADINDEX)"),
         ("{{len (printf \"%1000001d\" 1)}}",                "1000001"),
         ("{{printf \"%d %[1]q %s\" .Name}}",                "%!d(string=shop) \"shop\" %!s(MISSING)"),
         // mistakes
@@ -73,6 +74,7 @@ fn templates_mean_what_go_means() {
         ("{{eq 1 \"1\"}}",                                  "[fails] line 1: error calling eq: incompatible types for comparison: int and string"),
         ("{{lt .Items 1}}",                                 "[fails] line 1: error calling lt: []item has no order"),
         ("{{index .Items 2}}",                              "[fails] line 1: error calling index: index out of range: 2"),
+        ("{{index .Labels.nope}}",                          "[fails] line 1: error calling index: index of untyped nil"),
         ("{{slice \"é\" 0 1}}",                             "[fails] line 1: error calling slice: 0:1 cuts a character of \"é\""),
         ("{{$x = 1}}",                                      "[fails] line 1: undefined variable: $x"),
         ("{{.Name .Name}}",                                 "[fails] line 1: Name has arguments but cannot be invoked as function"),
