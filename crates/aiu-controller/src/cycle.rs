@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::cluster::Cluster;
 use crate::report::CycleReport;
-use crate::steps::{batch, choose, inspect, observe, plan, read, scan, write};
+use crate::steps::{batch, choose, contend, inspect, observe, plan, read, scan, write};
 use crate::unlock::{Keys, unlock};
 
 /// What a pass works with.
@@ -47,6 +47,18 @@ pub struct Updater {
     pub annotated_only: bool,
 }
 
+/// Whether annotations count without a resource that says so (spec 40 B1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnnotationMode {
+    /// As long as there is no resource at all.
+    #[default]
+    Auto,
+    /// For every annotated Application that no resource selects.
+    Always,
+    /// Never, as in the original.
+    Never,
+}
+
 /// How a pass behaves.
 #[derive(Clone, Debug)]
 pub struct PassSettings {
@@ -58,6 +70,8 @@ pub struct PassSettings {
     pub allow_downgrade: bool,
     /// An image counts as in use only if Argo CD says that it runs (spec 40 B9).
     pub require_live: bool,
+    /// Whether annotations count without a resource that says so.
+    pub annotation_mode: AnnotationMode,
     /// Do everything but write.
     pub dry_run: bool,
     /// How many repositories are asked at once.
@@ -81,6 +95,7 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     let texts = read::texts(&plan, &access, world).await;
     let mut rows = plan::rows(plan, &access);
     observe::observe(&mut rows, &texts, world);
+    contend::contend(&mut rows, world);
 
     let scans = scan::list_tags(&rows, started, world).await;
     let mut shortlists = choose::shortlists(&rows, &scans);

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::cluster::Cluster;
 use crate::cluster::files::Manifests;
-use crate::cycle::{PassSettings, Updater, World, cycle};
+use crate::cycle::{AnnotationMode, PassSettings, Updater, World, cycle};
 use crate::phrases;
 use crate::report::CycleReport;
 use crate::unlock::Keys;
@@ -50,7 +50,7 @@ impl Session {
 
     /// One pass over a folder as it was read, and its log lines.
     pub async fn pass(&self, manifests: Manifests) -> CycleReport {
-        let updaters = updaters(&manifests);
+        let updaters = updaters(&manifests, self.settings.annotation_mode);
         let world = World {
             cluster: Mutex::new(Cluster::Files(manifests)),
             registries: Arc::clone(&self.registries),
@@ -66,10 +66,10 @@ impl Session {
     }
 }
 
-/// The resources of the folder. Without any, annotations alone speak (spec 40 B1, mode `auto`):
-/// one resource is assumed in each namespace that has annotated Applications.
-fn updaters(manifests: &Manifests) -> Vec<Updater> {
-    let found: Vec<_> = manifests
+/// The resources of the folder. Where annotations speak without one, a resource is assumed in
+/// each namespace that has annotated Applications, behind those that are there (spec 40 B1).
+fn updaters(manifests: &Manifests, mode: AnnotationMode) -> Vec<Updater> {
+    let mut found: Vec<_> = manifests
         .updaters()
         .map(|(name, resource)| Updater {
             name: name.clone(),
@@ -77,7 +77,12 @@ fn updaters(manifests: &Manifests) -> Vec<Updater> {
             annotated_only: false,
         })
         .collect();
-    if !found.is_empty() {
+    let assumes = match mode {
+        AnnotationMode::Auto => found.is_empty(),
+        AnnotationMode::Always => true,
+        AnnotationMode::Never => false,
+    };
+    if !assumes {
         return found;
     }
     let mut namespaces: Vec<Arc<str>> = manifests
@@ -87,7 +92,8 @@ fn updaters(manifests: &Manifests) -> Vec<Updater> {
         .collect();
     namespaces.sort();
     namespaces.dedup();
-    namespaces.into_iter().map(assumed).collect()
+    found.extend(namespaces.into_iter().map(assumed));
+    found
 }
 
 /// Selects every annotated Application of a namespace.

@@ -82,6 +82,14 @@ pub struct Shared {
     /// (env IMAGE_UPDATER_ALLOW_DOWNGRADE)
     #[arg(long)]
     pub allow_downgrade: bool,
+    /// Whether annotations count without an ImageUpdater that says so
+    /// (env IMAGE_UPDATER_ANNOTATION_MODE, default: auto)
+    #[arg(long, value_enum)]
+    pub annotation_mode: Option<Annotations>,
+    /// Whether an image counts as in use only if Argo CD reports that it runs, where it reports
+    /// anything (env IMAGE_UPDATER_REQUIRE_LIVE, default: true)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub require_live: Option<bool>,
     /// Folder for copies of git repositories; caches, which may be deleted at any time
     /// (env IMAGE_UPDATER_CACHE_DIR, default: argocd-image-updater in the user's cache folder)
     #[arg(long, value_name = "DIR")]
@@ -102,6 +110,17 @@ pub struct Version {
     /// One line only
     #[arg(long)]
     pub short: bool,
+}
+
+/// When annotations count by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Annotations {
+    /// As long as there is no ImageUpdater.
+    Auto,
+    /// For every annotated Application that no ImageUpdater selects.
+    Always,
+    /// Never, as in the original.
+    Never,
 }
 
 /// The form of an answer on standard output.

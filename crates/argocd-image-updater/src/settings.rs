@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use aiu_controller::cycle::AnnotationMode;
 use aiu_core::registries::Registries;
 use aiu_core::template::{DEFAULT_COMMIT_MESSAGE, Template};
 use anyhow::{Context, Result, bail};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::args::{Run, Shared};
+use crate::args::{Annotations, Run, Shared};
 use crate::logging::Format;
 
 /// Looks up environment variables. An empty value counts as unset.
@@ -60,8 +61,13 @@ impl Environment {
         }
     }
 
-    fn switch(&self, name: &str) -> bool {
-        self.text(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    /// `true` or `false` in any case; anything else is the default (spec 22 §2, "bool env").
+    fn switch(&self, name: &str, default: bool) -> bool {
+        match self.text(name).map(|value| value.to_ascii_lowercase()).as_deref() {
+            Some("true") => true,
+            Some("false") => false,
+            _ => default,
+        }
     }
 }
 
@@ -79,6 +85,8 @@ pub struct Settings {
     pub namespace: String,
     pub concurrency: usize,
     pub allow_downgrade: bool,
+    pub annotation_mode: AnnotationMode,
+    pub require_live: bool,
     pub cache_dir: PathBuf,
     /// What to log once logging is on.
     pub warnings: Vec<String>,
@@ -112,6 +120,8 @@ impl Settings {
             namespace: "argocd".to_owned(),
             concurrency: 10,
             allow_downgrade: false,
+            annotation_mode: AnnotationMode::Auto,
+            require_live: true,
             cache_dir,
             warnings: Vec::new(),
         }
@@ -139,11 +149,27 @@ impl Settings {
                 .or_else(|| env.text("ARGOCD_NAMESPACE"))
                 .unwrap_or_else(|| "argocd".to_owned()),
             concurrency,
-            allow_downgrade: shared.allow_downgrade || env.switch("IMAGE_UPDATER_ALLOW_DOWNGRADE"),
+            allow_downgrade: shared.allow_downgrade
+                || env.switch("IMAGE_UPDATER_ALLOW_DOWNGRADE", false),
+            annotation_mode: annotation_mode(shared, env)?,
+            require_live: (shared.require_live)
+                .unwrap_or_else(|| env.switch("IMAGE_UPDATER_REQUIRE_LIVE", true)),
             cache_dir,
             warnings,
         })
     }
+}
+
+fn annotation_mode(shared: &Shared, env: &Environment) -> Result<AnnotationMode> {
+    let text = env.text("IMAGE_UPDATER_ANNOTATION_MODE");
+    Ok(match (shared.annotation_mode, text.as_deref()) {
+        (Some(Annotations::Auto), _) | (None, None | Some("auto")) => AnnotationMode::Auto,
+        (Some(Annotations::Always), _) | (None, Some("always")) => AnnotationMode::Always,
+        (Some(Annotations::Never), _) | (None, Some("never")) => AnnotationMode::Never,
+        (None, Some(other)) => {
+            bail!("IMAGE_UPDATER_ANNOTATION_MODE is '{other}'; use auto, always or never")
+        }
+    })
 }
 
 /// The user's cache folder by the XDG rules, else the system's temporary folder.
@@ -277,10 +303,19 @@ mod tests {
     }
 
     #[test]
-    fn switches_know_true_in_any_case_and_nothing_else() {
-        for (value, expected) in [("true", true), ("TRUE", true), ("1", false), ("yes", false)] {
+    fn switches_know_two_words_in_any_case_and_else_the_default() {
+        let rows = [
+            ("true", Some(true)),
+            ("TRUE", Some(true)),
+            ("False", Some(false)),
+            ("1", None),
+            ("", None),
+        ];
+        for (value, known) in rows {
             let env = Environment(Box::new(move |_| Some(value.to_owned())));
-            assert_eq!(env.switch("X"), expected, "{value}");
+            for default in [true, false] {
+                assert_eq!(env.switch("X", default), known.unwrap_or(default), "{value}");
+            }
         }
     }
 }

@@ -13,6 +13,8 @@ pub struct Document<'t> {
     pub index: usize,
     /// The 1-based line of the text that its text starts on.
     pub line: usize,
+    /// The byte of the text that its text starts at.
+    pub start: usize,
     /// Its text, without the marker line.
     pub text: &'t str,
 }
@@ -49,7 +51,7 @@ pub fn split(text: &str) -> Vec<Document<'_>> {
     let mut push = |from: usize, to: usize, line: usize, marked: bool| {
         let piece = &text[from..to];
         if marked || has_content(piece) {
-            documents.push(Document { index: documents.len(), line, text: piece });
+            documents.push(Document { index: documents.len(), line, start: from, text: piece });
         }
     };
     for full in text.split_inclusive('\n') {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use aiu_api::application::Application;
@@ -52,6 +53,8 @@ pub struct Place {
     pub document: usize,
     /// The 1-based line that it starts on.
     pub line: usize,
+    /// The bytes of the file that it took up when the file was read.
+    pub bytes: Range<usize>,
 }
 
 /// What in the folder cannot be used.
@@ -180,14 +183,15 @@ impl Manifests {
         &self.problems
     }
 
-    /// The text of a file, as read or as last written.
-    pub fn text(&self, file: &str) -> Option<&str> {
-        self.texts.get(file).map(String::as_str)
+    /// The text of one Application's document, as it was read.
+    pub(super) fn document(&self, place: &Place) -> Option<&str> {
+        self.texts.get(&place.file)?.get(place.bytes.clone())
     }
 
     /// Where an Application stands.
     pub fn place(&self, app: &AppName) -> Option<&Place> {
-        self.applications.iter().find(|(name, ..)| name == app).map(|(_, place, _)| place)
+        let at = self.applications.binary_search_by(|(name, ..)| name.cmp(app)).ok()?;
+        Some(&self.applications[at].1)
     }
 
     /// The value of a Secret's field, decoded; if there is none, what is missing.
@@ -304,7 +308,12 @@ impl Manifests {
             Err(_) => return,
         };
         let group = head.api_version.as_deref().unwrap_or_default();
-        let place = Place { file: file.to_owned(), document: document.index, line: document.line };
+        let place = Place {
+            file: file.to_owned(),
+            document: document.index,
+            line: document.line,
+            bytes: document.start..document.start + document.text.len(),
+        };
         match (group.split('/').next(), head.kind.as_deref()) {
             (Some("argoproj.io"), Some("Application")) => {
                 if let Some(app) = self.decode::<Application>(file, document) {

@@ -19,6 +19,17 @@ pub enum Cluster {
     Files(Manifests),
 }
 
+/// The document of one Application.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// Its text alone.
+    pub text: &'a str,
+    /// The file that it stands in.
+    pub file: &'a str,
+    /// The 1-based line of the file that it starts on.
+    pub line: usize,
+}
+
 /// What becomes of an Application that is written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Patched {
@@ -71,13 +82,14 @@ impl PatchError {
 }
 
 impl Cluster {
-    /// Reads something from one Application's document: `read` gets the text, the document's
-    /// position and the file's name. `None` if there is no such Application.
-    pub fn read<T>(&self, app: &AppName, read: impl FnOnce(&str, usize, &str) -> T) -> Option<T> {
+    /// Reads something from one Application's document, before anything of it is written.
+    /// `None` if there is no such Application.
+    pub fn read<T>(&self, app: &AppName, read: impl FnOnce(&Piece<'_>) -> T) -> Option<T> {
         match self {
             Self::Files(manifests) => {
                 let place = manifests.place(app)?;
-                Some(read(manifests.text(&place.file)?, place.document, &place.file))
+                let text = manifests.document(place)?;
+                Some(read(&Piece { text, file: &place.file, line: place.line }))
             }
         }
     }

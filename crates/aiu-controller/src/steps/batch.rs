@@ -131,16 +131,19 @@ fn commit(
 /// What a target shall say: the changes, and with `all` the present values of the other
 /// images, in configured order.
 fn wishes(rows: &[Row], changes: &[&Change], app: &AppName, all: bool) -> Vec<Wish> {
-    let own = rows.iter().enumerate().filter(|(_, row)| row.image.key.application == *app);
-    own.filter_map(|(index, row)| {
-        let image = match changes.iter().find(|change| change.row == index) {
-            Some(change) => change.change.to.clone(),
-            None if all => row.current.as_ref()?.reference.clone()?,
-            None => return None,
-        };
-        Some(Wish { keys: row.keys.clone()?, image })
-    })
-    .collect()
+    // Rows are ordered by Application.
+    let first = rows.partition_point(|row| row.image.key.application < *app);
+    let own = rows[first..].iter().take_while(|row| row.image.key.application == *app);
+    own.zip(first..)
+        .filter_map(|(row, index)| {
+            let image = match changes.iter().find(|change| change.row == index) {
+                Some(change) => change.change.to.clone(),
+                None if all => row.current.as_ref()?.reference.clone()?,
+                None => return None,
+            };
+            Some(Wish { keys: row.keys.clone()?, image })
+        })
+        .collect()
 }
 
 /// The branch that is pushed to, from its template (spec 30 §2.4).

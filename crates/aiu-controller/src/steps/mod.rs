@@ -5,6 +5,7 @@
 
 pub mod batch;
 pub mod choose;
+pub mod contend;
 pub mod inspect;
 pub mod observe;
 pub mod plan;

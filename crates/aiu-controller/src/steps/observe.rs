@@ -12,6 +12,7 @@ use aiu_core::outcome::{Outcome, Stage};
 
 use super::Row;
 use super::read::{self, Texts, Unreadable, resolved_file};
+use crate::cluster::Piece;
 use crate::cycle::World;
 
 /// Fills in keys and current values; ends rows that are not in use or cannot be read.
@@ -117,9 +118,13 @@ fn spec_value(
     keys: &Keys,
     world: &World,
 ) -> Result<Option<ImageReference>, Unreadable> {
-    let read = |text: &str, document: usize, file: &str| {
-        read_value(image, file, || {
-            current_in_spec(text, document, image.source, keys, &image.configured.repository)
+    let read = |piece: &Piece<'_>| {
+        read_value(image, piece.file, || {
+            let repository = &image.configured.repository;
+            current_in_spec(piece.text, 0, image.source, keys, repository).map_err(|mut error| {
+                error.line = error.line.map(|line| line + piece.line - 1);
+                error
+            })
         })
     };
     world.cluster.lock().read(&image.key.application, read).unwrap_or(Ok(None))
@@ -136,7 +141,11 @@ fn read_value(
 }
 
 /// Whether a reference is this image, or what the manifests call it.
-fn is_ours(image: &TrackedImage, reference: &ImageReference, default: &Registry) -> bool {
+pub(super) fn is_ours(
+    image: &TrackedImage,
+    reference: &ImageReference,
+    default: &Registry,
+) -> bool {
     let renamed = image.names.kustomize.as_ref().and_then(|(_, image)| image.as_ref());
     reference.repository.same_as(&image.configured.repository, default)
         || renamed.is_some_and(|renamed| reference.repository.same_as(renamed, default))

@@ -47,7 +47,11 @@ pub fn plan(updaters: &[Updater], world: &World) -> (WorkPlan, CycleReport) {
         }
         let (mine, contested): (Vec<_>, Vec<_>) =
             matched.into_iter().partition(|(app, _)| !owners.contains_key(app));
-        report.findings.extend(contested.iter().map(|(app, _)| contest(app, owners[app], name)));
+        // What is merely assumed yields to any resource without a word.
+        if !updater.annotated_only {
+            let contests = contested.iter().map(|(app, _)| contest(app, owners[app], name));
+            report.findings.extend(contests);
+        }
         owners.extend(mine.iter().map(|(app, _)| (*app, name)));
         let mine: Vec<Matched<'_>> = mine.into_iter().map(|(_, matched)| matched).collect();
         merge(&mut plan, resolve(resource, &mine, &context));
@@ -72,10 +76,13 @@ fn matched<'a>(
     let in_scope: Vec<_> = in_scope.collect();
     let matched = select(&updater.resource, in_scope.iter().map(|(_, application)| *application))
         .map_err(|error| error.to_string())?;
-    let name_of = |matched: &Matched<'a>| {
-        in_scope.iter().find(|(_, a)| std::ptr::eq(*a, matched.application)).map(|(name, _)| *name)
+    // Those selected come in the order of those asked about, so one walk finds their names.
+    let mut names = in_scope.iter();
+    let with_name = |matched: Matched<'a>| {
+        let (name, _) = names.find(|(_, app)| std::ptr::eq(*app, matched.application))?;
+        Some((*name, matched))
     };
-    Ok(matched.into_iter().filter_map(|m| name_of(&m).map(|name| (name, m))).collect())
+    Ok(matched.into_iter().filter_map(with_name).collect())
 }
 
 fn merge(plan: &mut WorkPlan, mut more: WorkPlan) {

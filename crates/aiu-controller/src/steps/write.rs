@@ -63,9 +63,13 @@ pub fn settle(
     report: &mut CycleReport,
 ) {
     let mut fates: BTreeMap<AppName, Fate> = BTreeMap::new();
+    let mut told: BTreeMap<&AppName, Vec<ImageChange>> = BTreeMap::new();
+    for change in &changes {
+        let app = &rows[change.row].image.key.application;
+        told.entry(app).or_default().push(change.change.clone());
+    }
     for (app, patched) in written.specs {
-        let own = |change: &&Change| rows[change.row].image.key.application == app;
-        let told = changes.iter().filter(own).map(|change| change.change.clone()).collect();
+        let told = told.remove(&app).unwrap_or_default();
         let fate = match patched {
             Ok(Patched::AlreadySo) => Fate::AlreadySo,
             Ok(Patched::Changed { file, before, after }) => {

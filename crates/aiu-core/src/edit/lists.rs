@@ -203,25 +203,31 @@ fn content<'a>(
 }
 
 /// The entries that a wish means: those under its very name, whatever they say (without a name,
-/// those of its repository without one); else those of its repository whose name is not
-/// another one (spec 21 §8.1; registry and port count, spec 30 F14).
+/// those of its repository without one); else those that need no name to be called so; else
+/// those of its repository whose name is not another one (spec 21 §8.1; registry and port
+/// count, spec 30 F14).
 fn meant(
     merged: &[Entry<NamedImage>],
     parsed: &[Option<NamedImage>],
     new: &NamedImage,
 ) -> Vec<usize> {
-    let all = || merged.iter().enumerate().filter_map(|(at, e)| Some((at, content(e, parsed)?)));
-    let exact = all().filter(|(_, old)| {
+    let exact = |old: &NamedImage| {
         old.name == new.name && (new.name.is_some() || old.is_same_repository(new))
-    });
-    let exact: Vec<_> = exact.map(|(at, _)| at).collect();
-    if !exact.is_empty() {
-        return exact;
-    }
-    let loose = all().filter(|(_, old)| {
+    };
+    let called_so = |old: &NamedImage| {
+        let name = new.name.as_ref().filter(|_| old.name.is_none());
+        name.is_some_and(|name| name.parse().as_ref() == Ok(&old.image.repository))
+    };
+    let loose = |old: &NamedImage| {
         old.is_same_repository(new) && (old.name.is_none() || new.name.is_none())
-    });
-    loose.map(|(at, _)| at).collect()
+    };
+    let rules: [&dyn Fn(&NamedImage) -> bool; 3] = [&exact, &called_so, &loose];
+    let under = |rule: &dyn Fn(&NamedImage) -> bool| {
+        let entries = merged.iter().enumerate();
+        let meant = entries.filter(|(_, entry)| content(entry, parsed).is_some_and(rule));
+        meant.map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    rules.into_iter().map(under).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// The index of the entry that holds an image, by the same rule.

@@ -182,3 +182,46 @@ async fn build_dates_and_digests_are_asked_for_where_a_strategy_needs_them() {
     let again = run(&mut pass(digest.path()));
     assert!(again.out.contains("up to date"), "{}", again.out);
 }
+
+/// Spec 40 B1, rows B1-1 and B1-3 to B1-5.
+#[tokio::test(flavor = "multi_thread")]
+async fn annotations_count_by_the_mode() {
+    let registry = Registry::start().await;
+    registry.repository("acme/web").tags(["1.0.0", "1.1.0"]);
+    let updater = "apiVersion: argocd-image-updater.argoproj.io/v1alpha1
+kind: ImageUpdater
+metadata: {name: other}
+spec: {applicationRefs: [{namePattern: plain, images: [{alias: web, imageName: registry.test/acme/web}]}]}
+";
+    let plain = "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: plain, annotations: {argocd-image-updater.argoproj.io/image-list: registry.test/acme/none}}
+spec: {source: {repoURL: u, kustomize: {images: ['registry.test/acme/web:1.0.0']}}}
+";
+    #[rustfmt::skip]
+    let rows = [
+        // mode, is there a resource, is the annotated one updated, is it told that nothing reads it
+        ("auto", false, true, false),
+        ("auto", true, false, true),
+        ("always", false, true, false),
+        ("always", true, true, false),
+        ("never", false, false, true),
+        ("never", true, false, true),
+    ];
+    for (mode, resource, updated, told) in rows {
+        let mut files = vec![("a.yaml", UPDATABLE)];
+        if resource {
+            files.extend([("plain.yaml", plain), ("updater.yaml", updater)]);
+        }
+        let folder = folder(&files, &registry.url());
+        let ran = run(pass(folder.path()).args(["--annotation-mode", mode]));
+        let shown = format!("{mode} {resource}: {}{}", ran.out, ran.err);
+        assert_eq!(ran.code, Some(0), "{shown}");
+        let is_updated = |app: &str| {
+            ran.out.lines().any(|line| line.starts_with(app) && line.ends_with("1.1.0  updated"))
+        };
+        assert_eq!(is_updated("argocd/shop "), updated, "{shown}");
+        assert_eq!(is_updated("argocd/plain "), resource, "{shown}");
+        assert_eq!(ran.out.contains("argocd/shop: it has image annotations"), told, "{shown}");
+    }
+}

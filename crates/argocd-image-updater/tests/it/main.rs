@@ -11,6 +11,10 @@ mod readme;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod reports;
+#[cfg(test)]
+mod scale;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod sign_in;

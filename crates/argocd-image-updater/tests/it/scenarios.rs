@@ -18,8 +18,6 @@ use argocd_image_updater::settings::{Commits, Settings};
 
 #[test]
 fn scenarios_come_out_as_they_say() {
-    // Only the first scenario of the process installs it.
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
     let mut files: Vec<_> = std::fs::read_dir(&folder)
         .unwrap()
@@ -35,15 +33,18 @@ fn scenarios_come_out_as_they_say() {
         if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
             continue;
         }
-        if let Err(error) = one(&path) {
+        if let Err(error) = play_text(&std::fs::read_to_string(&path).unwrap()) {
             failures.push(format!("{name}: {error:#}"));
         }
     }
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n\n"));
 }
 
-fn one(path: &Path) -> anyhow::Result<()> {
-    let scenario = Scenario::parse(&std::fs::read_to_string(path)?)?;
+/// Plays one scenario; the error tells which step went wrong and how.
+pub(crate) fn play_text(text: &str) -> anyhow::Result<()> {
+    // Whoever plays first in this process installs it.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let scenario = Scenario::parse(text)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut services = None;

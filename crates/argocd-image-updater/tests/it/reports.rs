@@ -1,0 +1,53 @@
+//! The page of users' reports against the tests that it names.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// All test code and code with tests, as one text.
+fn code(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            code(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&std::fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+/// Whether what stands in backticks names something that is gone.
+fn is_gone(root: &Path, code: &str, name: &str) -> bool {
+    if let Some(folder) = name.strip_prefix("edit/") {
+        return !root.join("crates/aiu-core/tests/edit").join(folder).is_dir();
+    }
+    if name.starts_with("scenarios/") {
+        return !root.join("tests").join(name).is_file();
+    }
+    let is_function = name.matches('_').count() > 1 && name.bytes().all(|b| b != b' ');
+    is_function && !code.contains(&format!("fn {name}("))
+}
+
+#[test]
+fn every_report_names_what_proves_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/design/users-reports.md")).unwrap();
+    let (mut code_text, mut faults) = (String::new(), String::new());
+    code(&root.join("crates"), &mut code_text);
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| B")).collect();
+    assert_eq!(rows.len(), 71);
+    for (at, row) in rows.iter().enumerate() {
+        let number = format!("B{:02}", at + 1);
+        let here = row.split(" | ").nth(2).unwrap_or_default();
+        // Every second piece between backticks is a name.
+        let names = || here.split('`').skip(1).step_by(2);
+        let gone: Vec<&str> = names().filter(|name| is_gone(&root, &code_text, name)).collect();
+        let is_proven = names().any(|name| name.contains(['_', '/']));
+        if !row.starts_with(&format!("| {number} "))
+            || !gone.is_empty()
+            || (here.starts_with("holds") && !is_proven)
+        {
+            let _ = writeln!(faults, "{number}: {gone:?} is gone, or nothing is named: {row}");
+        }
+    }
+    assert!(faults.is_empty(), "\n{faults}");
+}
