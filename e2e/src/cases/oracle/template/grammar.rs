@@ -179,8 +179,7 @@ impl<'r> Grammar<'r> {
 
     /// What can be ranged over: a field, of `$` if `.` has none, or a small number.
     fn list(&mut self) -> (String, Kind) {
-        let from_dot = self.dot.lists().iter().map(|&(path, item)| (path, item));
-        if let Some((path, item)) = from_dot.last()
+        if let Some(&(path, item)) = self.dot.lists().last()
             && self.random.percent(80)
         {
             return (if path.is_empty() { ".".to_owned() } else { path.to_owned() }, item);
