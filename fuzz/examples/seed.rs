@@ -21,7 +21,7 @@ const LONGEST: usize = 16 * 1024;
 const TEXTS: [(&str, &str, &str, &str, &str); 11] = [
     ("version", "semver_parse", "text", "", "\0v1.2.3-rc.1"),
     ("version", "semver_pick", "tags", "1.2.3+a\0", ""),
-    ("constraint", "semver_constraints", "constraint", "", "\01.2.3-rc1"),
+    ("constraint", "semver_constraints", "constraint", "", "\x001.2.3-rc1"),
     ("glob", "glob", "pattern", "", "\0v1.2.3-rc.1"),
     ("glob", "glob", "names", "*-[a-c]?\0", ""),
     ("regexp", "regexp", "expr", "", "\0v1.2.3-rc.1"),
@@ -29,7 +29,7 @@ const TEXTS: [(&str, &str, &str, &str, &str); 11] = [
     ("image", "image_ref", "entry", "", ""),
     ("registries", "config", "yaml", "ghcr.io/org/app\0", ""),
     ("registries", "config", "registries_conf", "nginx\0", ""),
-    ("template", "templates", "template", "org/app\01.2.3\0", ""),
+    ("template", "templates", "template", "org/app\x001.2.3\0", ""),
 ];
 
 /// For each target with edits, the first words of the `edit` files that are for it.
@@ -107,8 +107,8 @@ fn assignment(input: &Value) -> Option<String> {
 }
 
 fn kustomization(input: &Value) -> Option<String> {
-    let wishes: String =
-        texts(&input["images"]).into_iter().map(|image| format!("image {image}\n")).collect();
+    let images = texts(&input["images"]).into_iter();
+    let wishes: String = images.flat_map(|image| ["image ", image, "\n"]).collect();
     Some(["kustomization\n", &wishes, "\0", input["yaml"].as_str()?].concat())
 }
 

@@ -60,7 +60,7 @@ pub fn check_edit_of(
     let (Some(left), false) = (documents(before), before.contains(['&', '*'])) else { return };
     let right = documents(&after).unwrap_or_else(|| panic!("no YAML any more:\n{after}"));
     for path in differences(&left, &right) {
-        let inside = path.get(1..).is_none_or(|path| may_differ(path));
+        let inside = path.get(1..).is_none_or(&may_differ);
         assert!(inside, "{path:?} differs; after:\n{after}");
     }
 }
@@ -69,19 +69,22 @@ pub fn check_edit_of(
 /// hold or whose short form names another one.
 fn is_odd(wish: &Wish, others: &[Wish]) -> bool {
     let Wish { keys, image: ImageReference { repository, tag } } = wish;
-    let digest = tag.as_ref().and_then(TagRef::pinned_digest);
-    let same_place = |other: &Wish| match keys {
-        Keys::Kustomize { .. } | Keys::Manifest => {
-            other.keys == *keys || other.image.repository.path() == repository.path()
-        }
-        Keys::Helm(_) | Keys::Plugin(_) => {
-            names(keys).any(|name| names(&other.keys).any(|other| overlap(name, other)))
-        }
+    let mut taken: Vec<&str> = others.iter().flat_map(|other| names(&other.keys)).collect();
+    let overlaps = names(keys).any(|name| {
+        let found = taken.iter().any(|taken| overlap(name, taken));
+        taken.push(name);
+        found
+    });
+    let is_named = matches!(keys, Keys::Kustomize { name: Some(_) });
+    let same_entry = |other: &Wish| {
+        other.image.repository.path() == repository.path() || (is_named && other.keys == *keys)
     };
-    repository.irregularity().is_some()
+    let digest = tag.as_ref().and_then(TagRef::pinned_digest);
+    overlaps
+        || (names(keys).next().is_none() && others.iter().any(same_entry))
         || !digest.is_none_or(Digest::is_well_formed)
+        || repository.irregularity().is_some()
         || is_taken_for_a_host(repository)
-        || others.iter().any(same_place)
 }
 
 /// Whether one path is the other, or leads there.
