@@ -33,7 +33,8 @@ const CASES: u64 = 100_000;
 /// How many differences are shown; the questions that are shortest, since they say most.
 const SHOWN: usize = 10;
 
-/// How many questions may be under way: enough to keep both sides busy.
+/// How many questions may be under way: enough to keep both sides busy, and more than a buffer holds,
+/// lest ours waits for the answer to a question that is still in it.
 const UNDER_WAY: usize = 1024;
 
 /// What is compared.

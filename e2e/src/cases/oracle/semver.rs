@@ -181,3 +181,21 @@ fn identifiers(random: &mut Random) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An excuse that covers more than it says would hide what is looked for.
+    #[test]
+    fn excuses_are_narrow() {
+        for text in ["1 - 2||3 - 4", "1||2 - 3", "0 || 1 - 2||3"] {
+            assert!(range_touches_bars(text), "{text}");
+        }
+        for text in ["1 - 2 || 3 - 4", "1||2", "1 -2||3", "1 - 2 ||3", "1-rc||2 - 3 || 4"] {
+            assert_eq!(range_touches_bars(text), text.contains("||2 - 3"), "{text}");
+        }
+        assert!(has_huge_number("1.2.3-18446744073709551616"));
+        assert!(!has_huge_number("1.2.3-18446744073709551615.1"));
+    }
+}
