@@ -121,7 +121,9 @@ impl GoRegexp {
 
     /// Whether the expression is found anywhere in `text`.
     pub fn is_match(&self, text: &str) -> bool {
-        self.compiled.is_match(text)
+        // Not the crate's `is_match`, which takes a `\B` inside of a character for the first match
+        // and then looks behind it only.
+        self.compiled.find(text).is_some()
     }
 
     /// The expression as written.
