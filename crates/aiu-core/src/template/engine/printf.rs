@@ -61,7 +61,8 @@ impl Reader<'_> {
                 self.index_is_good = false;
             }
         }
-        if self.eat('.') {
+        // At the very end it is the verb.
+        if self.rest != "." && self.eat('.') {
             if indexed {
                 self.index_is_good = false;
             }

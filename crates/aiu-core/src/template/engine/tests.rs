@@ -67,6 +67,7 @@ fn templates_mean_what_go_means() {
         ("{{len (printf \"%0100000d%.100000d%.100000U\" 1 2 3)}}", "300002"),
         ("{{len (printf \"%.100000f%.100000e%.100000g%0100000f\" 1.5 1.5 1.5 -1.5)}}", "300011"),
         ("{{printf \"%[]\" 1}} {{printf \"%[]d\" 1}}",        "%!](BADINDEX) %!d(BADINDEX)"),
+        ("{{printf \"%.\" 1}} {{printf \"%5.|\" 1}}",         "%!.(int=1) %!|(int=    1)"),
         ("{{len (printf \"%1000001d\" 1)}}",                "1000001"),
         ("{{printf \"%d %[1]q %s\" .Name}}",                "%!d(string=shop) \"shop\" %!s(MISSING)"),
         // mistakes
