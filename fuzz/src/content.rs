@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 pub(crate) type Step = String;
 
 /// The documents of a text; `None` if the other parser does not read it.
-pub(crate) fn documents(text: &str) -> Option<Value> {
-    serde_saphyr::from_multiple(text).ok().map(Value::Array)
+pub(crate) fn documents(text: &str) -> Option<Vec<Value>> {
+    serde_saphyr::from_multiple(text).ok()
 }
 
 /// The path of each place where the two differ; the first step is the document.

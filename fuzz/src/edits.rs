@@ -59,7 +59,11 @@ pub fn check_edit_of(
     // Anchors carry a change to other places, which is meant.
     let (Some(left), false) = (documents(before), before.contains(['&', '*'])) else { return };
     let right = documents(&after).unwrap_or_else(|| panic!("no YAML any more:\n{after}"));
-    for path in differences(&left, &right) {
+    // The other parser counts no empty documents, and one of those may have been filled.
+    if left.len() != right.len() {
+        return;
+    }
+    for path in differences(&left.into(), &right.into()) {
         let inside = path.get(1..).is_none_or(&may_differ);
         assert!(inside, "{path:?} differs; after:\n{after}");
     }

@@ -178,7 +178,7 @@ fn excuse(question: &Question, ours: &Answer, theirs: &Answer) -> Option<&'stati
         Some("texts that are not UTF-8 are refused")
     } else if question.template.contains("%p") {
         Some("`%p`: nothing has an address")
-    } else if ours.why.ends_with("i\"") {
+    } else if ours.why.ends_with("i\"") || ours.why.ends_with("+\"") {
         Some("imaginary numbers are refused")
     } else if says("integer overflow") {
         Some("numbers above 63 bits are refused before anything is filled in")
