@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
 /// and brackets of its own.
 fn keys(path: &str) -> String {
     let is_index = |step: &&str| {
-        let digits = step.trim_end_matches(']').trim_start_matches('+');
+        let digits = step.trim_end_matches(']').trim_start_matches(['+', '-']);
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
     path.split(['.', '[']).filter(|step| !is_index(step)).collect()
