@@ -259,9 +259,12 @@ impl<'t> Run<'t> {
         let is_given = !command.arguments.is_empty() || piped.is_some();
         match &command.head {
             Operand::Nil => Err(Fault::new("nil is not a command")),
-            Operand::Fields(fields) | Operand::Chain(_, fields) if is_given => {
-                let name = fields.last().map_or("", String::as_str);
-                Err(Fault::new(format!("{name} has arguments but cannot be invoked as function")))
+            Operand::Fields(fields) if is_given => no_function(dot.clone(), fields),
+            Operand::Chain(inner, fields) if is_given => {
+                no_function(self.operand(inner, dot)?, fields)
+            }
+            Operand::Variable(name, fields) if is_given && !fields.is_empty() => {
+                no_function(self.variable(name)?, fields)
             }
             _ if is_given => Err(Fault::new("can't give argument to non-function")),
             head => self.operand(head, dot),
@@ -281,15 +284,17 @@ impl<'t> Run<'t> {
             }
             Operand::Function(function) => self.call(*function, &[], dot, None),
             Operand::Fields(fields) => fields_of(dot.clone(), fields),
-            Operand::Variable(name, fields) => {
-                let found = self.variables.iter().rev().find(|(known, _)| known == name);
-                match found {
-                    Some((_, value)) => fields_of(value.clone(), fields),
-                    None => Err(Fault::new(format!("undefined variable: {name}"))),
-                }
-            }
+            Operand::Variable(name, fields) => fields_of(self.variable(name)?, fields),
             Operand::Parenthesized(pipeline) => self.pipeline(pipeline, dot),
             Operand::Chain(inner, fields) => fields_of(self.operand(inner, dot)?, fields),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<Value, Fault> {
+        let found = self.variables.iter().rev().find(|(known, _)| *known == name);
+        match found {
+            Some((_, value)) => Ok(value.clone()),
+            None => Err(Fault::new(format!("undefined variable: {name}"))),
         }
     }
 
@@ -318,6 +323,15 @@ impl<'t> Run<'t> {
             .map_err(|fault| fault.within(&format!("error calling {}", function.name())))?;
         self.spend(result.weight())?;
         Ok(result)
+    }
+}
+
+/// `.A.B` with arguments: no field is a function. Of what is missing Go does not even ask that.
+fn no_function(value: Value, fields: &[String]) -> Result<Value, Fault> {
+    let (last, before) = fields.split_last().map_or(("", fields), |(last, rest)| (&**last, rest));
+    match fields_of(value, before)? {
+        Value::Missing => Ok(Value::Missing),
+        _ => Err(Fault::new(format!("{last} has arguments but cannot be invoked as function"))),
     }
 }
 

@@ -51,6 +51,7 @@ fn templates_mean_what_go_means() {
         ("{{define \"t\"}}<{{.}}{{$}}>{{end}}{{template \"t\" .Name}}{{template \"t\"}}", "<shopshop><<no value><no value>>"),
         ("{{block \"b\" .Name}}[{{.}}]{{end}}",             "[shop]"),
         // values
+        ("{{.Labels.nope.more 1}}",                         "<no value>"),
         ("{{.Labels.nope}} {{index .Labels \"nope\"}}|",    "<no value> |"),
         ("{{.}}",                                           "{shop [{1.0} {1.1}] map[a:1 b:2]}"),
         ("{{print 1 2 \"a\" 3 nil}}",                       "1 2a3 <nil>"),
@@ -79,6 +80,7 @@ fn templates_mean_what_go_means() {
         ("{{slice \"é\" 0 1}}",                             "[fails] line 1: error calling slice: 0:1 cuts a character of \"é\""),
         ("{{$x = 1}}",                                      "[fails] line 1: undefined variable: $x"),
         ("{{.Name .Name}}",                                 "[fails] line 1: Name has arguments but cannot be invoked as function"),
+        ("{{$x := .}}{{$x.Name 1}}",                        "[fails] line 1: Name has arguments but cannot be invoked as function"),
         ("{{template \"t\"}}",                              "[fails] line 1: template \"t\" not defined"),
         ("a\nb{{lower .Name}}",                             "[invalid] line 2: function \"lower\" not defined"),
         ("{{if .Name}}",                                    "[invalid] line 1: unexpected EOF"),
