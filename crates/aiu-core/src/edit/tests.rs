@@ -229,3 +229,32 @@ fn nothing_wished_is_nothing_changed() {
         Ok(Edited::Unchanged)
     );
 }
+
+/// The formatter of the standard library knows no width above 65,535.
+#[test]
+fn insertions_follow_an_indentation_of_any_width() {
+    let indent = " ".repeat(70_000);
+    let wish = |keys, image: &str| Wish { keys, image: image.parse().unwrap() };
+    let rows = [
+        (
+            FileKind::HelmValues,
+            format!("a:\n{indent}b: 1\n"),
+            wish(Keys::Helm(HelmKeys::Spec("a.new.x".into())), "a/b:v2"),
+            format!("a:\n{indent}b: 1\n{indent}new:\n"),
+        ),
+        (
+            FileKind::Kustomization,
+            format!("images:\n{indent}- name: x\n"),
+            wish(kustomize(""), "a/b:v2"),
+            format!("images:\n{indent}- name: x\n{indent}- name: a/b\n"),
+        ),
+    ];
+    for (kind, text, wish, expected) in rows {
+        let wishes = [wish];
+        let Ok(Edited::Changed(new)) = apply(kind, Some(&text), &wishes) else {
+            panic!("{kind:?} is not changed")
+        };
+        assert!(new.starts_with(&expected), "{kind:?}");
+        assert_eq!(apply(kind, Some(&new), &wishes), Ok(Edited::Unchanged), "{kind:?}");
+    }
+}

@@ -32,7 +32,8 @@ impl Value {
 
     /// The lines of `key: value` in a block mapping whose keys stand at `indent`.
     pub(super) fn entry_lines(&self, key: &str, indent: usize, steps: Steps) -> Vec<String> {
-        let key = format!("{:indent$}{}:", "", scalar::print(key, Style::Plain, false, false));
+        // Not by the formatter's width, which ends at 65,535.
+        let key = " ".repeat(indent) + &scalar::print(key, Style::Plain, false, false) + ":";
         let mut lines = match self.as_short() {
             Some(short) => return vec![format!("{key} {short}")],
             None => vec![key],
@@ -63,7 +64,7 @@ impl Value {
     /// The lines of a list item whose dash stands at `dash`.
     pub(super) fn item_lines(&self, dash: usize, steps: Steps) -> Vec<String> {
         if let Some(short) = self.as_short() {
-            return vec![format!("{:dash$}- {short}", "")];
+            return vec![format!("{}- {short}", " ".repeat(dash))];
         }
         let inner = Steps { mapping: 2, dash: 2 };
         let mut lines = match self {
