@@ -101,9 +101,22 @@ async fn a_script_that_never_ends_is_ended_with_all_it_started() {
     let told = fetch.await.unwrap();
     let shown = path.display();
     assert_eq!(told, format!("error executing {shown}: `{shown}` failed timeout after 10s"));
-    let status = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+    // A killed process is still listed while the kernel takes it down: it must end, not have ended.
+    tokio::time::resume();
+    let ends = async {
+        while is_alive(&child) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(30), ends).await;
+    assert!(ended.is_ok(), "its child {child} lives on");
+}
+
+/// Whether a process runs; one that ended and waits for its parent to ask does not.
+fn is_alive(pid: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = status.rsplit(')').next().unwrap_or_default().trim().chars().next();
-    assert!(matches!(state, None | Some('Z' | 'X')), "its child lives on: {status}");
+    !matches!(state, None | Some('Z' | 'X'))
 }
 
 #[tokio::test]
