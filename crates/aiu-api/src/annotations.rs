@@ -1,8 +1,10 @@
 //! Settings from an Application's annotations (spec 21 §5).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use aiu_core::batch::AppName;
+use aiu_core::image::{Alias, ConfiguredImage};
 
 use crate::PREFIX;
 use crate::image_updater::{
@@ -126,13 +128,16 @@ pub struct Unread {
 
 /// The keys that nothing reads.
 pub fn unread(annotations: &BTreeMap<String, String>, images: &[ImageConfig]) -> Vec<Unread> {
-    let aliases: BTreeSet<String> =
-        images.iter().filter(|i| !i.alias.is_empty()).map(|i| key_form(&i.alias)).collect();
+    // Of an alias's spellings the last is the one that a key can hold.
+    let aliases: BTreeSet<Arc<str>> = images
+        .iter()
+        .filter_map(|image| Alias::new(&image.alias)?.key_spellings().last())
+        .collect();
     let keys = Keys { annotations };
     keys.ours().filter_map(|key| advice(key, &aliases)).collect()
 }
 
-fn advice(key: &str, aliases: &BTreeSet<String>) -> Option<Unread> {
+fn advice(key: &str, aliases: &BTreeSet<Arc<str>>) -> Option<Unread> {
     let unread = |unknown_alias, advice| {
         Some(Unread { key: format!("{PREFIX}/{key}"), unknown_alias, advice })
     };
@@ -143,11 +148,11 @@ fn advice(key: &str, aliases: &BTreeSet<String>) -> Option<Unread> {
         key.strip_suffix(*suffix).is_some_and(|alias| alias.ends_with('.') && alias.len() > 1)
     });
     if let Some(suffix) = suffix {
-        let alias = &key[..key.len() - suffix.len() - 1];
-        if aliases.contains(&key_form(alias)) {
+        let alias = Alias::new(&key[..key.len() - suffix.len() - 1])?;
+        if alias.key_spellings().any(|spelling| aliases.contains(&spelling)) {
             return None;
         }
-        let known: Vec<&str> = aliases.iter().map(String::as_str).collect();
+        let known: Vec<&str> = aliases.iter().map(AsRef::as_ref).collect();
         return unread(
             true,
             match known.as_slice() {
@@ -187,11 +192,6 @@ pub(crate) fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// An alias as it stands in annotation keys: `/` cannot, `_` stands for it (spec 10 F18).
-fn key_form(alias: &str) -> String {
-    alias.replace('/', "_")
-}
-
 /// Look-ups among the annotations with our prefix.
 struct Keys<'a> {
     annotations: &'a BTreeMap<String, String>,
@@ -212,47 +212,36 @@ impl<'a> Keys<'a> {
         self.raw(key).map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned)
     }
 
-    /// A key of one image, under its alias as written or with `_` for `/` (spec 10 F18).
-    fn of_image(&self, alias: &str, key: &str) -> String {
-        let verbatim = format!("{alias}.{key}");
-        if self.raw(&verbatim).is_some() { verbatim } else { format!("{}.{key}", key_form(alias)) }
+    /// A key of one image, under the first spelling of its alias that is there.
+    fn of_image(&self, alias: &Alias, key: &str) -> String {
+        (alias.key_spellings().map(|spelling| format!("{spelling}.{key}")))
+            .find(|key| self.raw(key).is_some())
+            .unwrap_or_else(|| format!("{alias}.{key}"))
     }
 }
 
 fn image(app: &AppName, item: &str, keys: &Keys<'_>) -> Result<ImageConfig, InvalidAnnotations> {
-    let (alias, image_name) = split_item(item);
+    let (alias, image_name) = ConfiguredImage::split_alias(item);
+    let (alias, image_name) = (alias.map(str::trim).and_then(Alias::new), image_name.trim());
     if image_name.is_empty() {
         return Err(InvalidAnnotations::EmptyImageName(app.clone()));
     }
-    if alias.is_empty() {
+    let Some(alias) = alias else {
         return Ok(ImageConfig { image_name: image_name.to_owned(), ..Default::default() });
-    }
-    let own = settings(Some(alias), keys)?;
+    };
+    let own = settings(Some(&alias), keys)?;
     Ok(ImageConfig {
-        alias: alias.to_owned(),
+        alias: alias.to_string(),
         image_name: image_name.to_owned(),
         common_update_settings: (own != CommonUpdateSettings::default()).then_some(own),
         images_verification: None,
-        manifest_targets: targets(alias, keys)?,
+        manifest_targets: targets(&alias, keys)?,
     })
-}
-
-/// Splits `alias=image`, unless the `=` belongs to a constraint (spec 10 F1).
-fn split_item(item: &str) -> (&str, &str) {
-    match item.split_once('=') {
-        Some((alias, image)) if !tag_begins_in(alias) => (alias.trim(), image.trim()),
-        _ => ("", item),
-    }
-}
-
-/// Whether a tag's colon stands in `text`, that is one behind the last `/`.
-fn tag_begins_in(text: &str) -> bool {
-    text.rsplit('/').next().is_some_and(|last| last.contains(':'))
 }
 
 /// The settings of the Application (`alias` is `None`) or of one image.
 fn settings(
-    alias: Option<&str>,
+    alias: Option<&Alias>,
     keys: &Keys<'_>,
 ) -> Result<CommonUpdateSettings, InvalidAnnotations> {
     let key = |name: &str| match alias {
@@ -265,7 +254,7 @@ fn settings(
         Some("0" | "f" | "F" | "FALSE" | "false" | "False") => Some(false),
         Some(other) => {
             return Err(InvalidAnnotations::ForceUpdate {
-                alias: alias.map(str::to_owned),
+                alias: alias.map(ToString::to_string),
                 value: other.to_owned(),
             });
         }
@@ -287,7 +276,7 @@ fn settings(
     })
 }
 
-fn targets(alias: &str, keys: &Keys<'_>) -> Result<Option<ManifestTargets>, InvalidAnnotations> {
+fn targets(alias: &Alias, keys: &Keys<'_>) -> Result<Option<ManifestTargets>, InvalidAnnotations> {
     let text = |key: &str| keys.text(&keys.of_image(alias, key));
     let helm = TargetKeys {
         name: text("helm.image-name"),
@@ -297,7 +286,7 @@ fn targets(alias: &str, keys: &Keys<'_>) -> Result<Option<ManifestTargets>, Inva
     let helm = (helm != TargetKeys::default()).then_some(helm);
     let kustomize = text("kustomize.image-name").map(|name| KustomizeTarget { name });
     if helm.is_some() && kustomize.is_some() {
-        return Err(InvalidAnnotations::TwoTargets(alias.to_owned()));
+        return Err(InvalidAnnotations::TwoTargets(alias.to_string()));
     }
     Ok((helm.is_some() || kustomize.is_some()).then_some(ManifestTargets {
         helm,

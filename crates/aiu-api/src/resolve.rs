@@ -45,8 +45,6 @@ pub fn resolve(updater: &ImageUpdater, matched: &[Matched<'_>], context: &Contex
         let one = OneApplication { app, application: matched.application, context };
         one.plan(updater, matched, &mut plan);
     }
-    // Stable: the images of one Application keep their configured order.
-    plan.images.sort_by(|a, b| a.key.application.cmp(&b.key.application));
     plan
 }
 
@@ -188,8 +186,8 @@ impl OneApplication<'_> {
     /// A values file as the target of a Kustomize source would be edited, and deployed by
     /// nobody (spec 30 F25).
     fn refuse_values_of_kustomize(&self, target: &TargetSetting) -> Result<(), Failure> {
-        let own = choose(self.application, &TargetSetting::Override);
         let TargetSetting::File(path) = target else { return Ok(()) };
+        let own = choose(self.application, &TargetSetting::Override);
         let is_kustomize = own.is_some_and(|c| c.source_type == Some(SourceType::Kustomize));
         if is_kustomize && self.application.spec.sources.is_empty() && !is_override_file(path) {
             return Err(unusable(

@@ -79,7 +79,7 @@ impl FromStr for ConfiguredImage {
         if text.starts_with(['<', '>', '!', '~', '^']) {
             return Err(InvalidConfiguredImage::RangeTail(text.to_owned()));
         }
-        let (alias, rest) = split_alias(text);
+        let (alias, rest) = Self::split_alias(text);
         let written = Written::read(rest);
         Ok(Self {
             alias: alias.and_then(Alias::new),
@@ -90,12 +90,15 @@ impl FromStr for ConfiguredImage {
     }
 }
 
-/// Splits at the first `=`, unless it stands behind a tag's colon and so belongs to a
-/// constraint such as `>=1.0` (spec 10 F1).
-fn split_alias(text: &str) -> (Option<&str>, &str) {
-    match text.split_once('=') {
-        Some((alias, rest)) if split_tag(alias).1.is_none() => (Some(alias), rest),
-        _ => (None, text),
+impl ConfiguredImage {
+    /// Splits the text of an image into its alias, as written, and the rest: at the first `=`,
+    /// unless it stands behind a tag's colon and so belongs to a constraint such as `>=1.0`
+    /// (spec 10 F1).
+    pub fn split_alias(text: &str) -> (Option<&str>, &str) {
+        match text.split_once('=') {
+            Some((alias, rest)) if split_tag(alias).1.is_none() => (Some(alias), rest),
+            _ => (None, text),
+        }
     }
 }
 
