@@ -14,7 +14,7 @@ use aiu_core::decide::{Current, CurrentSource, Decision, Verdict, explain};
 use aiu_core::image::{Tag, TagRef};
 use aiu_core::outcome::Outcome;
 use aiu_core::policy::Reason;
-use aiu_core::report::Severity;
+use aiu_core::report::{Finding, Severity};
 
 pub use json::json;
 
@@ -55,7 +55,7 @@ pub fn results(report: &CycleReport, dry_run: bool) -> String {
         ]);
     }
     let mut text = if rows.len() > 1 { table(&rows) } else { String::new() };
-    let reasons = reasons(report);
+    let reasons = image_reasons(report) + &other_reasons(report);
     if !reasons.is_empty() {
         let _ = write!(text, "\n{reasons}");
     }
@@ -97,8 +97,8 @@ fn result(image: &ImageReport, dry_run: bool) -> String {
     }
 }
 
-/// One paragraph per image that has something to tell, then the findings.
-fn reasons(report: &CycleReport) -> String {
+/// One paragraph per image that has something to tell.
+fn image_reasons(report: &CycleReport) -> String {
     let mut text = String::new();
     for image in &report.images {
         if let Some(why) = why(image) {
@@ -106,9 +106,19 @@ fn reasons(report: &CycleReport) -> String {
         }
         // A failure is told already, and notes are for `explain`.
         for finding in image.findings.iter().filter(|f| f.severity == Severity::Warning) {
-            let _ = writeln!(text, "    {}: {}; {}", finding.reason, finding.found, finding.fix);
+            let _ = writeln!(text, "    {}", sentence(finding));
         }
     }
+    text
+}
+
+fn sentence(finding: &Finding) -> String {
+    format!("{}: {}; {}", finding.reason, finding.found, finding.fix)
+}
+
+/// What is to tell of Applications and resources rather than of their images.
+fn other_reasons(report: &CycleReport) -> String {
+    let mut text = String::new();
     for dropped in &report.dropped {
         let image = dropped.image.as_ref().map(|image| format!(" {image}")).unwrap_or_default();
         let _ = writeln!(text, "{}{image}: {}", dropped.application, dropped.failure.message);
@@ -192,8 +202,7 @@ pub fn explanations(report: &CycleReport) -> String {
                     let _ = writeln!(text, "  {line}");
                 }
                 for finding in &image.findings {
-                    let _ =
-                        writeln!(text, "  {}: {}; {}", finding.reason, finding.found, finding.fix);
+                    let _ = writeln!(text, "  {}", sentence(finding));
                 }
             }
             None => {
@@ -202,9 +211,7 @@ pub fn explanations(report: &CycleReport) -> String {
         }
         text.push('\n');
     }
-    let rest = CycleReport { images: Vec::new(), ..report.clone() };
-    text.push_str(&reasons(&rest));
-    text
+    text + &other_reasons(report)
 }
 
 fn read_from(source: CurrentSource) -> &'static str {

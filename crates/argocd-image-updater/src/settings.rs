@@ -187,29 +187,31 @@ pub fn registries(
     config_map: &BTreeMap<String, String>,
 ) -> Result<Arc<Registries>> {
     let default = Path::new("/app/config/registries.conf");
-    let (name, text) = match (&shared.registries_conf_path, config_map.get("registries.conf")) {
-        (Some(path), _) if path.as_os_str().is_empty() => {
-            return Ok(Arc::new(Registries::builtin()));
-        }
-        (Some(path), _) => {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the registries file {}", path.display()))?;
-            (path.display().to_string(), text)
-        }
-        (None, Some(text)) => {
-            ("registries.conf in ConfigMap argocd-image-updater-config".to_owned(), text.clone())
-        }
-        (None, None) if default.is_file() => {
-            let text = std::fs::read_to_string(default).with_context(|| {
-                format!("cannot read the registries file {}", default.display())
-            })?;
-            (default.display().to_string(), text)
-        }
-        (None, None) => return Ok(Arc::new(Registries::builtin())),
+    let from_file = |path: &Path| {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read the registries file {}", path.display()))?;
+        parse_registries(&text, path.display().to_string())
     };
-    let registries = Registries::parse(&text).map_err(anyhow::Error::new).context(name)?;
-    Ok(Arc::new(registries))
+    let found = match (&shared.registries_conf_path, config_map.get("registries.conf")) {
+        (Some(path), _) if path.as_os_str().is_empty() => Registries::builtin(),
+        (Some(path), _) => from_file(path)?,
+        (None, Some(text)) => {
+            let name = "registries.conf in ConfigMap argocd-image-updater-config";
+            parse_registries(text, name.to_owned())?
+        }
+        (None, None) if default.is_file() => from_file(default)?,
+        (None, None) => Registries::builtin(),
+    };
+    Ok(Arc::new(found))
 }
+
+fn parse_registries(text: &str, name: String) -> Result<Registries> {
+    Registries::parse(text).map_err(anyhow::Error::new).context(name)
+}
+
+/// Who commits where nobody is named (spec 30 §5.2).
+const COMMIT_USER: &str = "argocd-image-updater";
+const COMMIT_EMAIL: &str = "noreply@argoproj.io";
 
 /// How commits are made.
 #[derive(Clone)]
@@ -223,8 +225,8 @@ impl Commits {
     /// The defaults, for commands that make no commits.
     pub fn defaults() -> Result<Self> {
         Ok(Self {
-            user: "argocd-image-updater".to_owned(),
-            email: "noreply@argoproj.io".to_owned(),
+            user: COMMIT_USER.to_owned(),
+            email: COMMIT_EMAIL.to_owned(),
             message: Arc::new(Template::parse(DEFAULT_COMMIT_MESSAGE)?),
         })
     }
@@ -244,8 +246,8 @@ pub fn commits(
             .unwrap_or_else(|| default.to_owned())
     };
     Ok(Commits {
-        user: text(&run.git_commit_user, "GIT_COMMIT_USER", "git.user", "argocd-image-updater"),
-        email: text(&run.git_commit_email, "GIT_COMMIT_EMAIL", "git.email", "noreply@argoproj.io"),
+        user: text(&run.git_commit_user, "GIT_COMMIT_USER", "git.user", COMMIT_USER),
+        email: text(&run.git_commit_email, "GIT_COMMIT_EMAIL", "git.email", COMMIT_EMAIL),
         message: Arc::new(message(run, config_map)?),
     })
 }

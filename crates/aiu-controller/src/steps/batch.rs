@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aiu_api::plan::{GitTarget, Target};
 use aiu_core::batch::{AppName, BranchBatch, BranchKey, CommitPlan, FileEdit, ImageChange};
 use aiu_core::decide::Verdict;
-use aiu_core::edit::{FileKind, SourceRef, Wish};
+use aiu_core::edit::{SourceRef, Wish};
 use aiu_core::image::ImageReference;
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::template::{BranchData, Template, branch_name};
@@ -113,10 +113,7 @@ fn commit(
         .map_err(|cause| failure("UnsupportedSourceType", cause))?;
     // Argo CD lets the lists of an override file replace those of the spec, so it must carry
     // every image of the Application, changed or not.
-    let all = matches!(
-        kind,
-        FileKind::HelmOverride | FileKind::KustomizeOverride | FileKind::PluginOverride
-    );
+    let all = kind.is_override();
     let told: Vec<ImageChange> = changes.iter().map(|change| change.change.clone()).collect();
     let mut key = target.branch.clone();
     if let Some(template) = &key.head {

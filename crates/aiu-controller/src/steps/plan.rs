@@ -60,6 +60,7 @@ pub fn plan(updaters: &[Updater], world: &World) -> (WorkPlan, CycleReport) {
     report.findings.append(&mut plan.findings);
     report.dropped.append(&mut plan.dropped);
     report.applications = plan.applications;
+    // Stable: the images of one Application keep their configured order.
     plan.images.sort_by(|a, b| a.key.application.cmp(&b.key.application));
     (plan, report)
 }

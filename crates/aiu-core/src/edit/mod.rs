@@ -60,6 +60,13 @@ pub enum FileKind {
     Manifest,
 }
 
+impl FileKind {
+    /// Whether Argo CD lays the file over the source's own settings (spec 30 §4.4).
+    pub fn is_override(self) -> bool {
+        matches!(self, Self::HelmOverride | Self::KustomizeOverride | Self::PluginOverride)
+    }
+}
+
 /// Under which keys a target holds one image (spec 10 §6.2, 30 §4.3).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Keys {
@@ -140,9 +147,7 @@ pub fn current(
         (FileKind::HelmValues, Keys::Helm(keys)) => helm_values::current(text, keys, configured),
         (FileKind::Manifest, Keys::Manifest) => manifests::places(text, configured)
             .map(|places| places.into_iter().map(|place| place.image).next()),
-        (FileKind::HelmOverride | FileKind::KustomizeOverride | FileKind::PluginOverride, _) => {
-            override_file::read(text, keys, configured)
-        }
+        (kind, _) if kind.is_override() => override_file::read(text, keys, configured),
         _ => return Err(wrong_keys(kind)),
     };
     match found {

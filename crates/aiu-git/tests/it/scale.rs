@@ -14,12 +14,11 @@ async fn a_hundred_applications_of_one_branch_are_one_push() {
     let remote = GitRemote::seeded(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
     let (bench, main) = (Bench::new(), key(&remote.url(), ""));
     let paths: Vec<&str> = files.iter().step_by(20).map(|(path, _)| path.as_str()).collect();
+    let wished =
+        |(at, path): (usize, &&str)| plan(&format!("app-{at:03}"), &format!("{path} web=v2"));
+    let plans = || paths.iter().enumerate().map(wished).collect();
     bench.read(&main, &paths).await.texts.unwrap();
-    let plans = paths
-        .iter()
-        .enumerate()
-        .map(|(at, path)| plan(&format!("app-{at:03}"), &format!("{path} web=v2")));
-    let written = bench.write(&main, plans.collect()).await;
+    let written = bench.write(&main, plans()).await;
     assert!(told(&written).iter().all(|line| line.contains("changed")), "{written:?}");
     assert_eq!(bench.asked(), (1, 1, 1, 1));
     let processes = bench.mirrors.counts().processes;
@@ -29,11 +28,7 @@ async fn a_hundred_applications_of_one_branch_are_one_push() {
     assert_eq!(remote.text("main", paths[99]).unwrap(), "# 1980\nweb: v2\n");
 
     bench.read(&main, &paths).await.texts.unwrap();
-    let plans = paths
-        .iter()
-        .enumerate()
-        .map(|(at, path)| plan(&format!("app-{at:03}"), &format!("{path} web=v2")));
-    let written = bench.write(&main, plans.collect()).await;
+    let written = bench.write(&main, plans()).await;
     assert!(told(&written).iter().all(|line| line.contains("already so")), "{written:?}");
     assert_eq!(bench.asked(), (2, 1, 1, 1));
 }

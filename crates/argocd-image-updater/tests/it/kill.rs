@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use aiu_testkit::git::{Cut, GitRemote, GitWrapper};
 use aiu_testkit::registry::Registry;
@@ -86,10 +87,7 @@ metadata:
         let mut command = pass(self.folder.path());
         match kill {
             Some(Kill::Git(cut)) => {
-                let wrapper = GitWrapper::new(&self.folder.path().join("wrapper"), cut);
-                let path = std::env::var_os("PATH").unwrap_or_default();
-                let folders = std::iter::once(wrapper.bin()).chain(std::env::split_paths(&path));
-                command.env("PATH", std::env::join_paths(folders).unwrap());
+                self.wrap_git(&mut command, cut);
             }
             Some(Kill::File(point)) => {
                 command.env("AIU_CRASH_AT", point);
@@ -101,6 +99,15 @@ metadata:
             assert!(status.signal().is_some(), "not killed at {kill:?}: {status}");
         }
         run(&mut pass(self.folder.path()))
+    }
+
+    /// Puts the wrapper in front of the `git` that the command finds.
+    fn wrap_git(&self, command: &mut Command, cut: Cut) -> GitWrapper {
+        let wrapper = GitWrapper::new(&self.folder.path().join("wrapper"), cut);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(wrapper.bin()).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(folders).unwrap());
+        wrapper
     }
 
     fn state(&self) -> State {
@@ -141,11 +148,8 @@ fn files(folder: &Path) -> Vec<(String, String)> {
 /// How many git commands an undisturbed run starts.
 fn commands(registry: &Registry) -> usize {
     let world = World::new(registry);
-    let wrapper = GitWrapper::new(&world.folder.path().join("wrapper"), Cut::Never);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(wrapper.bin()).chain(std::env::split_paths(&path));
     let mut command = pass(world.folder.path());
-    command.env("PATH", std::env::join_paths(folders).unwrap());
+    let wrapper = world.wrap_git(&mut command, Cut::Never);
     assert_eq!(run(&mut command).code, Some(0));
     wrapper.calls().len()
 }
