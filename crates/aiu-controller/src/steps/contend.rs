@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use aiu_api::plan::TrackedImage;
+use aiu_api::plan::{GitTarget, Target, TargetFile, TrackedImage};
 use aiu_core::batch::AppName;
-use aiu_core::edit::{HelmKeys, Keys, PluginKeys};
+use aiu_core::edit::helm_values::steps;
+use aiu_core::edit::{FileKind, HelmKeys, Keys, PluginKeys};
 use aiu_core::image::Registry;
 use aiu_core::outcome::{Outcome, Stage};
 
@@ -15,39 +16,63 @@ use super::Row;
 use super::observe::is_ours;
 use crate::cycle::World;
 
+/// A row, and the key of its that is looked at.
+type Contender = (usize, String);
+
 /// Leaves each key to one image: to the one that it holds, and where it holds none of them or
-/// several, to the last configured, as in the reference.
+/// several, to the last configured, as in the reference. In a values file a key also holds those
+/// that lie within it.
 pub fn contend(rows: &mut [Row], world: &World) {
     let default = world.registries.default_registry();
-    let mut by_key: BTreeMap<(AppName, String), Vec<usize>> = BTreeMap::new();
+    let mut by_key: BTreeMap<(AppName, Vec<String>), Vec<Contender>> = BTreeMap::new();
     for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.is_open()) {
         for key in row.keys.iter().flat_map(|keys| names(keys, &row.image)) {
-            by_key.entry((row.image.key.application.clone(), key)).or_default().push(index);
+            let place = (row.image.key.application.clone(), parts(&row.image.target, &key));
+            by_key.entry(place).or_default().push((index, key));
         }
     }
-    for ((_, key), mut contenders) in by_key {
-        contenders.retain(|&index| rows[index].is_open());
+    for ((app, key), own) in &by_key {
+        let above = (1..key.len()).filter_map(|at| by_key.get(&(app.clone(), key[..at].to_vec())));
+        let mut contenders: Vec<&Contender> = above.flatten().chain(own).collect();
+        contenders.sort_by_key(|(index, _)| *index);
+        contenders.dedup_by_key(|(index, _)| *index);
+        contenders.retain(|(index, _)| rows[*index].is_open());
         if contenders.len() > 1 {
-            settle(rows, &key, &contenders, &default);
+            settle(rows, &contenders, &default);
         }
     }
 }
 
-fn settle(rows: &mut [Row], key: &str, contenders: &[usize], default: &Registry) {
-    let held: Vec<usize> =
-        contenders.iter().copied().filter(|&index| is_held(&rows[index], default)).collect();
-    let Some(&keeper) = held.last().or(contenders.last()) else { return };
+/// A key as the steps that lead to its place; two keys overlap if one's steps begin the other's.
+fn parts(target: &Target, key: &str) -> Vec<String> {
+    match target {
+        Target::File(GitTarget { file: TargetFile::Known(_, FileKind::HelmValues), .. }) => {
+            steps(key)
+        }
+        _ => vec![key.to_owned()],
+    }
+}
+
+fn settle(rows: &mut [Row], contenders: &[&Contender], default: &Registry) {
+    let indexes = || contenders.iter().map(|(index, _)| *index);
+    let held: Vec<usize> = indexes().filter(|&index| is_held(&rows[index], default)).collect();
+    let Some(keeper) = held.last().copied().or_else(|| indexes().next_back()) else { return };
     let winner = rows[keeper].image.key.image.clone();
-    for &index in contenders.iter().filter(|&&index| index != keeper) {
-        if held.is_empty() || held.contains(&index) {
-            let message = format!(
-                "'{key}' is also the key of '{winner}', which keeps it; name a key of its own for '{}'",
-                rows[index].image.key.image
-            );
-            rows[index].fail(Stage::Selected, "KeyContested", message);
+    let kept = contenders.iter().find(|(index, _)| *index == keeper);
+    let kept = kept.map_or("", |(_, key)| key);
+    for (index, key) in contenders.iter().filter(|(index, _)| *index != keeper) {
+        let row = &mut rows[*index];
+        if held.is_empty() || held.contains(index) {
+            let overlap = if key == kept {
+                format!("'{key}' is also the key of '{winner}', which keeps it")
+            } else {
+                format!("'{key}' overlaps with '{kept}', the key of '{winner}', which keeps it")
+            };
+            let message = format!("{overlap}; name a key of its own for '{}'", row.image.key.image);
+            row.fail(Stage::Selected, "KeyContested", message);
         } else {
             // The key is another image's: this Application does not use this one.
-            rows[index].outcome = Some(Outcome::NotLive);
+            row.outcome = Some(Outcome::NotLive);
         }
     }
 }

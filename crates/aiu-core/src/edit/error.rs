@@ -26,6 +26,8 @@ pub enum Problem {
     Missing,
     /// The wished key cannot be reached or made; the reference's words (spec 30 §4.5).
     Key(String),
+    /// Two wished keys of one file are one place, or one lies within the other.
+    Overlap(String, String),
     /// After the edit something else than the wished values would differ; what.
     Guard(String),
 }
@@ -47,6 +49,7 @@ impl EditError {
             Problem::Templated => "ManifestTemplated",
             Problem::Missing => "TargetMissing",
             Problem::Key(_) => "MissingKey",
+            Problem::Overlap(..) => "KeyContested",
             Problem::Unreadable(_)
             | Problem::DuplicateKey(_)
             | Problem::SeveralDocuments
@@ -73,6 +76,10 @@ impl fmt::Display for EditError {
             }
             Problem::Missing => f.write_str("the file does not exist"),
             Problem::Key(cause) => f.write_str(cause),
+            Problem::Overlap(one, other) => write!(
+                f,
+                "the keys '{one}' and '{other}' mean one place, which cannot hold two values; give each image keys of its own"
+            ),
             Problem::Guard(path) => write!(
                 f,
                 "the edit would also change {path}; nothing was written, please report this file"

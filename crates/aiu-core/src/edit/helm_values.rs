@@ -1,7 +1,9 @@
 //! Values files of Helm charts (spec 30 §4.5).
 
+use std::collections::BTreeMap;
+
 use super::path::{Found, locate};
-use super::yaml::{Plan, Tree, Value};
+use super::yaml::{NodeId, Plan, Tree, Value};
 use super::{EditError, Edited, HelmKeys, Problem, reading};
 use crate::image::{ImageReference, Repository, split_long_form};
 
@@ -97,7 +99,8 @@ pub(super) fn apply(
 /// # Errors
 ///
 /// [`Problem::Key`] with the reference's words where a path leads through something that is
-/// neither mapping nor list, or to something that is not a scalar.
+/// neither mapping nor list, or to something that is not a scalar; [`Problem::Overlap`] where two
+/// paths would have to hold two values in one place.
 pub fn set(text: &str, assignments: &[Assignment<'_>]) -> Result<Edited, EditError> {
     let text = if is_empty(text) { "" } else { text };
     assign(&Tree::parse(text)?, text, assignments)
@@ -109,10 +112,16 @@ fn assign(
     assignments: &[Assignment<'_>],
 ) -> Result<Edited, EditError> {
     let mut plan = Plan::new(tree);
-    for Assignment { role, path, value } in assignments {
+    let mut taken = Taken::default();
+    for assignment in assignments {
+        let Assignment { role, path, value } = assignment;
         let done = match locate(tree, 0, path) {
-            Ok(Found::Scalar(node)) => plan.set(node, value),
-            Ok(Found::Missing(mapping, keys)) => plan.put(mapping, &keys, Value::text(*value)),
+            Ok(Found::Scalar(node)) => {
+                taken.node(node, assignment).and_then(|()| plan.set(node, value))
+            }
+            Ok(Found::Missing(mapping, keys)) => taken
+                .new_key(mapping, &keys, assignment)
+                .and_then(|()| plan.put(mapping, &keys, Value::text(*value))),
             Ok(Found::NoList(cause)) => Err(EditError::key(cause)),
             Err(error) => Err(error),
         };
@@ -124,6 +133,64 @@ fn assign(
         }
         edited => Ok(edited),
     }
+}
+
+/// The places that were given a value. Two paths may lead to one: through an alias, by two
+/// spellings of an index, or because one of them lies within the other.
+#[derive(Default)]
+struct Taken<'a> {
+    nodes: BTreeMap<NodeId, &'a Assignment<'a>>,
+    new: BTreeMap<(Option<NodeId>, Vec<&'a str>), &'a Assignment<'a>>,
+}
+
+impl<'a> Taken<'a> {
+    fn node(&mut self, node: NodeId, by: &'a Assignment<'a>) -> Result<(), EditError> {
+        match self.nodes.insert(node, by) {
+            Some(other) if other.path != by.path && other.value != by.value => {
+                Err(overlap(other, by))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keys that are to be made below a mapping: none may lie within another.
+    fn new_key(
+        &mut self,
+        mapping: Option<NodeId>,
+        keys: &[&'a str],
+        by: &'a Assignment<'a>,
+    ) -> Result<(), EditError> {
+        let above = (1..keys.len()).find_map(|at| self.new.get(&(mapping, keys[..at].to_vec())));
+        let place = (mapping, keys.to_vec());
+        let mut from_here = self.new.range(place.clone()..);
+        let within = from_here.next().filter(|((at, other), _)| {
+            *at == mapping && other.len() > keys.len() && other.starts_with(keys)
+        });
+        if let Some(other) = above.or(within.map(|(_, other)| other)) {
+            return Err(overlap(other, by));
+        }
+        self.new.insert(place, by);
+        Ok(())
+    }
+}
+
+/// The steps that lead to a path's place, whichever way its indexes are spelt: of two keys whose
+/// steps begin alike, one lies within the other.
+pub fn steps(path: &str) -> Vec<String> {
+    let plain = |text: &str| match text.parse::<u64>() {
+        Ok(index) => index.to_string(),
+        Err(_) => text.to_owned(),
+    };
+    path.trim()
+        .split('.')
+        .flat_map(|part| part.split('['))
+        .map(|s| plain(s.trim_end_matches(']')))
+        .collect()
+}
+
+fn overlap(one: &Assignment<'_>, other: &Assignment<'_>) -> EditError {
+    let problem = Problem::Overlap(one.path.to_owned(), other.path.to_owned());
+    EditError { problem, line: None }
 }
 
 fn in_words_of_the_reference(error: EditError, role: Role) -> EditError {
@@ -145,7 +212,8 @@ fn is_empty(text: &str) -> bool {
 }
 
 /// The reference as text. A registry is cut off where the file's present value has none, since
-/// such charts keep it elsewhere (spec 30 §4.5).
+/// such charts keep it elsewhere (spec 30 §4.5); but not from `docker.io/a.b/c`, whose rest would
+/// be read as an image of the host `a.b`.
 fn shorten(tree: &Tree<'_>, path: &str, image: &ImageReference) -> String {
     let full = image.to_string();
     let present = match locate(tree, 0, path) {
@@ -153,7 +221,15 @@ fn shorten(tree: &Tree<'_>, path: &str, image: &ImageReference) -> String {
         _ => None,
     };
     match (split_long_form(&full), present) {
-        (Some((_, short)), Some(present)) if split_long_form(present).is_none() => short.to_owned(),
+        (Some((_, short)), Some(present))
+            if split_long_form(present).is_none() && names_no_host(short) =>
+        {
+            short.to_owned()
+        }
         _ => full,
     }
+}
+
+fn names_no_host(short: &str) -> bool {
+    short.parse().is_ok_and(|image: ImageReference| image.repository.registry().is_none())
 }

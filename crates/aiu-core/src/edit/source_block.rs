@@ -83,11 +83,7 @@ impl List {
     /// The list's block for a file that has nothing yet: its key, and what stands below.
     pub(super) fn fresh(self, dialect: Dialect, wanted: &Wanted) -> (String, Value) {
         let [block, list] = self.keys();
-        let values = match self {
-            // Nothing is merged here: `nginx` and `docker.io/nginx` stay two entries.
-            Self::Images => wanted.images.iter().map(image).collect(),
-            _ => self.new_values(dialect, wanted),
-        };
+        let values = self.new_values(dialect, wanted);
         (block.to_owned(), nested(list, Value::Sequence(values)))
     }
 

@@ -258,3 +258,75 @@ fn insertions_follow_an_indentation_of_any_width() {
         assert_eq!(apply(kind, Some(&new), &wishes), Ok(Edited::Unchanged), "{kind:?}");
     }
 }
+
+/// Two keys that mean one place would lose one of two values without a word.
+#[test]
+fn keys_that_overlap_are_refused_by_name() {
+    let (a, b) = ("acme/a:v1", "acme/b:v2");
+    let indexed = "images: [{tag: v0}, {tag: v0}]\n";
+    #[rustfmt::skip]
+    let rows = [
+        // what the file says, two keys and their images, the keys that are named
+        ("x: 1\n",                 spec("image"),            a, spec("image.tag"),       b, "'image' and 'image.tag'"),
+        ("x: 1\n",                 spec("image.tag"),        a, spec("image"),           b, "'image.tag' and 'image'"),
+        ("",                       spec("image.tag.deep"),   a, spec("image.tag"),       b, "'image.tag.deep' and 'image.tag'"),
+        ("ima: {}\n",              spec("ima.ges"),          a, spec("ima.ges.x"),       b, "'ima.ges' and 'ima.ges.x'"),
+        ("a: &x {tag: v0}\nb: *x\n", helm("", "a.tag"),      a, helm("", "b.tag"),       b, "'a.tag' and 'b.tag'"),
+        (indexed,                  helm("", "images[1].tag"), a, helm("", "images.1.tag"), b, "'images[1].tag' and 'images.1.tag'"),
+        (indexed,                  helm("", "images[1].tag"), a, helm("", "images.1.tag"), "acme/c:v1", ""),
+        (indexed,                  helm("", "images[0].tag"), a, helm("", "images.1.tag"), b, ""),
+        ("x: 1\n",                 spec("ima"),              a, spec("images.x"),        b, ""),
+        ("x: 1\n",                 spec("a.image"),          a, spec("b.image.tag"),     b, ""),
+        ("",                       helm("image.name", "image.tag"), a, spec("image.ref"), b, ""),
+    ];
+    for (text, one, first, other, second, named) in rows {
+        let wish =
+            |keys: &Keys, image: &str| Wish { keys: keys.clone(), image: image.parse().unwrap() };
+        let wishes = [wish(&one, first), wish(&other, second)];
+        let edited = apply(FileKind::HelmValues, Some(text), &wishes);
+        if named.is_empty() {
+            let Ok(Edited::Changed(new)) = edited else { panic!("{one:?} {other:?}: {edited:?}") };
+            assert_eq!(apply(FileKind::HelmValues, Some(&new), &wishes), Ok(Edited::Unchanged));
+        } else {
+            let error = edited.unwrap_err();
+            assert!(error.to_string().contains(named), "{error}");
+            assert_eq!(error.reason(), "KeyContested");
+        }
+    }
+}
+
+/// A values file that holds short names gets a short name, unless that would name a host.
+#[test]
+fn a_registry_stays_where_the_rest_would_be_read_as_one() {
+    #[rustfmt::skip]
+    let rows = [
+        ("docker.io/acme/web:2",    "image: acme/web:2\n"),
+        ("docker.io/a.b/c:2",       "image: docker.io/a.b/c:2\n"),
+        ("docker.io/localhost/c:2", "image: docker.io/localhost/c:2\n"),
+        ("ghcr.io/a/b.c:2",         "image: a/b.c:2\n"),
+    ];
+    for (image, expected) in rows {
+        let wishes = [Wish { keys: spec("image"), image: image.parse().unwrap() }];
+        let edited = apply(FileKind::HelmValues, Some("image: web:1\n"), &wishes);
+        assert_eq!(edited, Ok(Edited::Changed(expected.to_owned())), "{image}");
+    }
+}
+
+/// A new file says what one that is there would come to say.
+#[test]
+fn two_wishes_for_one_entry_are_one_entry_of_a_new_file() {
+    #[rustfmt::skip]
+    let rows = [
+        (kustomize("a"), "x:1",           kustomize("a"), "y:2",     "kustomize:\n  images:\n  - a=y:2\n"),
+        (kustomize(""),  "docker.io/x:1", kustomize(""),  "x:2",     "kustomize:\n  images:\n  - x:2\n"),
+        (kustomize("a"), "x:1",           kustomize("b"), "x:2",     "kustomize:\n  images:\n  - a=x:1\n  - b=x:2\n"),
+    ];
+    for (one, first, other, second, expected) in rows {
+        let wish = |keys, image: &str| Wish { keys, image: image.parse().unwrap() };
+        let wishes = [wish(one, first), wish(other, second)];
+        let edited = apply(FileKind::KustomizeOverride, None, &wishes);
+        assert_eq!(edited, Ok(Edited::Changed(expected.to_owned())));
+        let again = apply(FileKind::KustomizeOverride, Some(expected), &wishes);
+        assert_eq!(again, Ok(Edited::Unchanged));
+    }
+}

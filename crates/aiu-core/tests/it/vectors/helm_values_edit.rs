@@ -26,12 +26,15 @@ pub(super) const ANSWERS: Answers = Answers {
         ("helm_values_edit/027d03f52efb", NOT_TEXT_EVERYWHERE),
         ("helm_values_edit/f3ceb2725d8c", TEMPLATE),
         ("helm_values_edit/cde51bcfbdf2", TEMPLATE),
+        ("helm_values_edit/b1dae5b0d2b6", ONE_PLACE),
     ],
 };
 
 const NOT_TEXT_EVERYWHERE: &str =
     "32 rule 3: quoted, since not all readers take a plain <<, = or 1e400 for a string";
 const TEMPLATE: &str = "40 B3: refused as a template, which the message says";
+
+const ONE_PLACE: &str = "32 rule 7: two values for one place are refused, so that neither is lost";
 
 fn edit(case: &Case) -> Value {
     let writes = case.input["writes"].as_array().expect("a list of writes");

@@ -21,12 +21,16 @@ pub(super) const ANSWERS: Answers = Answers {
         ("override_file_edit/eb0dda3bd686", NOT_WISHED),
         ("override_file_edit/262c867cc09c", NOT_WISHED),
         ("override_file_edit/25af85fc7d1d", NOT_WISHED),
+        ("override_file_edit/b383dc76f105", ONE_ENTRY),
+        ("override_file_edit/923fd37daa18", ONE_ENTRY),
         ("override_file_edit/0c1fa69839bb", "30 F12: no edit is asked for a source without block"),
     ],
 };
 
 const ONLY_ORDER: &str = "32 rule 6: no value changes, so the order of entries alone is left";
 const NOT_WISHED: &str = "32 rule 1: the spelling of an entry that nobody wishes is left";
+
+const ONE_ENTRY: &str = "10 F5: one image is one entry, in a new file as in one that is there";
 
 fn kustomize(case: &Case) -> Value {
     let wish = |text: &str| {
