@@ -10,11 +10,9 @@ use std::sync::Arc;
 use aiu_api::plan::{Target, TrackedImage, WorkPlan};
 use aiu_api::write_back::GitCredentials;
 use aiu_core::outcome::{Failure, ImageKey, Stage};
-use aiu_core::registries::{CredentialPlace, CredentialSource};
+use aiu_core::registries::CredentialSource;
 use aiu_git::GitAccess;
-use aiu_registry::{
-    Ambient, CredentialError, Credentials, DockerConfig, Freshness, Kept, Keyring, Login,
-};
+use aiu_registry::{Ambient, CredentialError, Credentials, Freshness, Kept, Keyring};
 use tokio::time::Instant;
 
 use crate::cycle::World;
@@ -102,16 +100,12 @@ async fn credentials(
     if image.pull_secret.is_some() {
         allowed(image, &source)?;
     }
-    match &source.place {
-        CredentialPlace::Secret { .. } | CredentialPlace::PullSecret { .. } => {
-            in_secret(image, &source, world)
-        }
-        CredentialPlace::Env(_) | CredentialPlace::Script(_) => {
-            let freshness = Freshness { kept, pass_started: started, refused: None };
-            let found = world.keys.keyring.credentials(&source, freshness).await;
-            found.map_err(|error| failure(error.reason(), error.to_string()))
-        }
+    if let Some(field) = source.secret() {
+        return in_secret(image, &source, field, world);
     }
+    let freshness = Freshness { kept, pass_started: started, refused: None };
+    let found = world.keys.keyring.credentials(&source, freshness).await;
+    found.map_err(|error| failure(error.reason(), error.to_string()))
 }
 
 /// Who may set an annotation may not thereby run programs, read the environment, or use
@@ -153,23 +147,14 @@ async fn ambient(
 fn in_secret(
     image: &TrackedImage,
     source: &CredentialSource,
+    (namespace, name, field): (&str, &str, &str),
     world: &World,
 ) -> Result<Credentials, Failure> {
-    let (namespace, name, field) = match &source.place {
-        CredentialPlace::Secret { namespace, name, field } => (namespace, name, &**field),
-        CredentialPlace::PullSecret { namespace, name } => (namespace, name, ".dockerconfigjson"),
-        CredentialPlace::Env(_) | CredentialPlace::Script(_) => return Ok(Credentials::Anonymous),
-    };
     let value = world.cluster.lock().secret_field(namespace, name, field).map_err(|cause| {
         failure("CredentialSecretMissing", format!("credentials from '{source}': {cause}"))
     })?;
-    let login = match &source.place {
-        CredentialPlace::PullSecret { .. } => DockerConfig::parse(&value)
-            .and_then(|config| config.login(&image.endpoint, &image.wire_path)),
-        _ => Login::from_secret_field(namespace, name, field, &value),
-    };
-    let login = login.map_err(|error| failure(error.reason(), error.to_string()))?;
-    Ok(login.named(source))
+    aiu_registry::from_secret(source, &value, &image.endpoint, &image.wire_path)
+        .map_err(|error| failure(error.reason(), error.to_string()))
 }
 
 fn failure(reason: &'static str, message: String) -> Failure {

@@ -25,6 +25,8 @@ pub enum Command {
     Run(Run),
     /// Show, for every image, which tag is chosen and why each other tag is not
     Explain(Explain),
+    /// Show to which tag an image would go, given a policy
+    Test(Box<Test>),
     /// Print the version
     Version(Version),
 }
@@ -105,6 +107,74 @@ pub struct Shared {
     pub logformat: Option<String>,
 }
 
+/// Shows to which tag an image would go, given a policy. Reads only.
+///
+/// The tag in IMAGE is no constraint; --check compares it with the winner.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  argocd-image-updater test nginx
+  argocd-image-updater test nginx --semver-constraint 1.17.X
+  argocd-image-updater test nginx --allow-tags 'regexp:^1\\.19' --ignore-tags '*-alpine'
+  argocd-image-updater test nginx --update-strategy newest-build --platforms linux/arm64
+  argocd-image-updater test ghcr.io/acme/web:1.2.0 --check --credentials env:LOGIN")]
+pub struct Test {
+    /// The image, such as nginx or ghcr.io/acme/web:1.2.0
+    #[arg(value_name = "IMAGE")]
+    pub image: Vec<String>,
+    /// Only versions in this range
+    #[arg(
+        long,
+        value_name = "RANGE",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub semver_constraint: String,
+    /// Only these tags: 'regexp:' and an expression, or 'any'
+    #[arg(
+        long,
+        value_name = "MATCH",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub allow_tags: String,
+    /// Not the tags that this pattern covers; may be repeated
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    pub ignore_tags: Vec<String>,
+    /// semver, newest-build, alphabetical or digest
+    #[arg(long, value_name = "STRATEGY", default_value = "semver")]
+    pub update_strategy: String,
+    /// The registries file (default: /app/config/registries.conf if it is there)
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    pub registries_conf_path: String,
+    /// trace, debug, info, warn or error
+    #[arg(long, value_name = "LEVEL", default_value = "debug")]
+    pub loglevel: String,
+    /// The kubeconfig to read Secrets with
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    pub kubeconfig: String,
+    /// Read Secrets and settings from the manifests in this folder, and use your own Docker
+    /// logins where nothing else is said
+    #[arg(long, value_name = "DIR")]
+    pub manifests: Option<PathBuf>,
+    /// Where credentials come from, such as env:LOGIN or secret:ns/name#field
+    #[arg(long, value_name = "SOURCE", default_value = "", hide_default_value = true)]
+    pub credentials: String,
+    /// The platforms wanted, as os/arch or os/arch/variant (default: the present one)
+    #[arg(long, value_name = "PLATFORM", value_delimiter = ',')]
+    pub platforms: Vec<String>,
+    /// Requests per second, 0 for no limit (default: that of the registry, mostly 20)
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub rate_limit: Option<i64>,
+    /// End with 3 if another tag than the one in IMAGE wins
+    #[arg(long)]
+    pub check: bool,
+    /// Print each tag with the reason why it won or lost, as a table or as one JSON document
+    #[arg(long, value_enum)]
+    pub output: Option<Output>,
+}
+
 #[derive(Debug, Args)]
 pub struct Version {
     /// One line only
@@ -136,7 +206,8 @@ pub enum Output {
 pub fn command_first(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = arguments.into_iter().collect();
     let is_command = |word: &OsString| {
-        word.to_str().is_some_and(|word| matches!(word, "run" | "explain" | "version" | "help"))
+        word.to_str()
+            .is_some_and(|word| matches!(word, "run" | "explain" | "test" | "version" | "help"))
     };
     if let Some(at) = words.iter().skip(1).position(is_command).map(|at| at + 1) {
         words[1..=at].rotate_right(1);

@@ -36,6 +36,7 @@ pub fn start() -> ExitCode {
         }
         Command::Run(run) => commands::run::run(&run, &env),
         Command::Explain(explain) => commands::explain::explain(&explain, &env),
+        Command::Test(test) => commands::test::test(&test),
     };
     match answer {
         Ok(answer) => finish(&answer),
@@ -49,5 +50,5 @@ pub fn start() -> ExitCode {
 /// Prints the answer. A reader that went away (`… | head`) is no failure.
 fn finish(answer: &commands::Answer) -> ExitCode {
     let _ = std::io::stdout().lock().write_all(answer.text.as_bytes());
-    if answer.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    ExitCode::from(answer.end.code())
 }

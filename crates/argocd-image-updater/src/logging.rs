@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::Mutex;
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
@@ -25,7 +26,67 @@ pub enum Format {
 
 /// Starts logging. Called once, before anything logs.
 pub fn init(level: LevelFilter, format: Format) {
-    tracing_subscriber::registry().with(Lines { format }.with_filter(OwnLines(level))).init();
+    start(level, format, &CONTROLLER);
+}
+
+/// Starts logging for `test`, whose lines carry other fields and are always text.
+pub fn init_for_test(level: LevelFilter) {
+    start(level, Format::Text, &[("command", "test")]);
+}
+
+fn start(level: LevelFilter, format: Format, standing: &'static [(&'static str, &'static str)]) {
+    let lines = Lines { format, standing };
+    tracing_subscriber::registry().with(lines.with_filter(OwnLines(level))).init();
+}
+
+/// The word of a level, as `--loglevel` takes it.
+pub fn level(word: &str) -> Option<LevelFilter> {
+    Some(match word.to_lowercase().as_str() {
+        "trace" => LevelFilter::TRACE,
+        "debug" => LevelFilter::DEBUG,
+        "info" => LevelFilter::INFO,
+        "warn" | "warning" => LevelFilter::WARN,
+        "error" => LevelFilter::ERROR,
+        _ => return None,
+    })
+}
+
+/// A line that tells how far a long command has come, redrawn in place below the log. Only on
+/// a terminal: elsewhere nothing could take it back.
+pub struct Progress(());
+
+/// What stands at the foot of the terminal now.
+static FOOT: Mutex<Option<String>> = Mutex::new(None);
+
+/// Back to the start of the line, and nothing on it.
+const ERASE: &str = "\r\x1b[K";
+
+impl Progress {
+    /// A line to be drawn on, if standard error is a terminal.
+    pub fn on_terminal() -> Option<Self> {
+        std::io::stderr().is_terminal().then_some(Self(()))
+    }
+
+    /// Shows this text instead of the last one.
+    pub fn show(&self, text: String) {
+        let mut foot = foot();
+        // Nobody is left to tell if standard error is gone.
+        let _ = write!(std::io::stderr().lock(), "{ERASE}{text}");
+        *foot = Some(text);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if foot().take().is_some() {
+            let _ = write!(std::io::stderr().lock(), "{ERASE}");
+        }
+    }
+}
+
+/// A panic while it is drawn leaves it as it is.
+fn foot() -> std::sync::MutexGuard<'static, Option<String>> {
+    FOOT.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Lets our own lines through at the chosen level, and warnings of libraries.
@@ -42,6 +103,8 @@ impl<S> tracing_subscriber::layer::Filter<S> for OwnLines {
 
 struct Lines {
     format: Format,
+    /// Fields on every line.
+    standing: &'static [(&'static str, &'static str)],
 }
 
 impl<S: Subscriber> Layer<S> for Lines {
@@ -49,9 +112,17 @@ impl<S: Subscriber> Layer<S> for Lines {
         let mut fields = Fields::default();
         event.record(&mut fields);
         let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        // `tracing` knows no level above error.
+        let fatal = fields.others.remove("fatal").is_some();
+        let level = if fatal { "fatal" } else { level_word(*event.metadata().level()) };
         let line = match self.format {
-            Format::Text => text(&now, *event.metadata().level(), &fields),
-            Format::Json => json(&now, *event.metadata().level(), &fields),
+            Format::Text => text(&now, level, &fields, self.standing),
+            Format::Json => json(&now, level, &fields, self.standing),
+        };
+        let foot = foot();
+        let line = match &*foot {
+            Some(foot) => format!("{ERASE}{line}{foot}"),
+            None => line,
         };
         // Nobody is left to tell if standard error is gone.
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
@@ -86,8 +157,8 @@ impl Visit for Fields {
     }
 }
 
-/// Fields on every line the program itself writes.
-const STANDING: [(&str, &str); 3] = [
+/// Fields on every line that the controller writes.
+const CONTROLLER: [(&str, &str); 3] = [
     ("controller", "imageupdater"),
     ("controllerGroup", "argocd-image-updater.argoproj.io"),
     ("controllerKind", "ImageUpdater"),
@@ -103,15 +174,17 @@ fn level_word(level: Level) -> &'static str {
     }
 }
 
-fn all_fields(fields: &Fields) -> BTreeMap<&str, &str> {
+type Standing = [(&'static str, &'static str)];
+
+fn all_fields<'a>(fields: &'a Fields, standing: &'a Standing) -> BTreeMap<&'a str, &'a str> {
     let own = fields.others.iter().map(|(name, value)| (*name, value.as_str()));
-    STANDING.into_iter().chain(own).collect()
+    standing.iter().copied().chain(own).collect()
 }
 
-fn text(now: &str, level: Level, fields: &Fields) -> String {
-    let mut line = format!("time=\"{now}\" level={} msg=", level_word(level));
+fn text(now: &str, level: &str, fields: &Fields, standing: &Standing) -> String {
+    let mut line = format!("time=\"{now}\" level={level} msg=");
     quoted(&mut line, &fields.message);
-    for (name, value) in all_fields(fields) {
+    for (name, value) in all_fields(fields, standing) {
         let _ = write!(line, " {name}=");
         quoted(&mut line, value);
     }
@@ -150,12 +223,12 @@ fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-fn json(now: &str, level: Level, fields: &Fields) -> String {
+fn json(now: &str, level: &str, fields: &Fields, standing: &Standing) -> String {
     let mut object = serde_json::Map::new();
-    for (name, value) in all_fields(fields) {
+    for (name, value) in all_fields(fields, standing) {
         object.insert(name.to_owned(), value.into());
     }
-    object.insert("level".to_owned(), level_word(level).into());
+    object.insert("level".to_owned(), level.into());
     object.insert("msg".to_owned(), fields.message.as_str().into());
     object.insert("time".to_owned(), now.into());
     let mut line = serde_json::Value::Object(object).to_string();
@@ -186,7 +259,8 @@ mod tests {
             ("x", &[], Level::WARN, "level=warning"),
         ];
         for (message, others, level, expected) in rows {
-            let line = text("2026-01-02T03:04:05Z", level, &fields(message, others));
+            let fields = fields(message, others);
+            let line = text("2026-01-02T03:04:05Z", level_word(level), &fields, &CONTROLLER);
             let line = line.trim_end().to_owned() + " ";
             assert!(line.contains(expected), "{line}");
         }
@@ -196,8 +270,9 @@ mod tests {
     fn json_lines_are_one_object_with_sorted_keys() {
         let line = json(
             "2026-01-02T03:04:05Z",
-            Level::INFO,
+            "info",
             &fields("a \"b\"", &[("application", "argocd/x")]),
+            &CONTROLLER,
         );
         let expected = concat!(
             r#"{"application":"argocd/x","controller":"imageupdater","controllerGroup":"argocd-image-updater.argoproj.io","#,

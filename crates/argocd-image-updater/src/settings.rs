@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::args::{Annotations, Run, Shared};
-use crate::logging::Format;
+use crate::logging::{self, Format};
 
 /// Looks up environment variables. An empty value counts as unset.
 pub struct Environment(Box<dyn Fn(&str) -> Option<String>>);
@@ -96,13 +96,9 @@ pub struct Settings {
 pub fn logging(shared: &Shared, env: &Environment) -> Result<Logging> {
     let level = shared.loglevel.clone().or_else(|| env.text("IMAGE_UPDATER_LOGLEVEL"));
     let format = shared.logformat.clone().or_else(|| env.text("IMAGE_UPDATER_LOGFORMAT"));
-    let level = match level.as_deref().unwrap_or("info").to_lowercase().as_str() {
-        "trace" => LevelFilter::TRACE,
-        "debug" => LevelFilter::DEBUG,
-        "info" => LevelFilter::INFO,
-        "warn" | "warning" => LevelFilter::WARN,
-        "error" => LevelFilter::ERROR,
-        other => bail!("invalid loglevel: {other}; use trace, debug, info, warn or error"),
+    let level = level.as_deref().unwrap_or("info");
+    let Some(level) = logging::level(level) else {
+        bail!("invalid loglevel: {level}; use trace, debug, info, warn or error")
     };
     let format = match format.as_deref().unwrap_or("text") {
         "text" => Format::Text,
@@ -180,19 +176,22 @@ fn default_cache_dir(env: &Environment) -> PathBuf {
     base.unwrap_or_else(std::env::temp_dir).join("argocd-image-updater")
 }
 
+/// Where the registries file is mounted.
+pub const REGISTRIES_CONF: &str = "/app/config/registries.conf";
+
 /// The registries: the file that a flag names, else the folder's ConfigMap, else the file at
 /// the default path if it exists, else the built-in set (spec 11 §1.1; 40 B5).
 pub fn registries(
-    shared: &Shared,
+    path: Option<&Path>,
     config_map: &BTreeMap<String, String>,
 ) -> Result<Arc<Registries>> {
-    let default = Path::new("/app/config/registries.conf");
+    let default = Path::new(REGISTRIES_CONF);
     let from_file = |path: &Path| {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read the registries file {}", path.display()))?;
         parse_registries(&text, path.display().to_string())
     };
-    let found = match (&shared.registries_conf_path, config_map.get("registries.conf")) {
+    let found = match (path, config_map.get("registries.conf")) {
         (Some(path), _) if path.as_os_str().is_empty() => Registries::builtin(),
         (Some(path), _) => from_file(path)?,
         (None, Some(text)) => {

@@ -124,9 +124,21 @@ impl fmt::Debug for Secret {
 }
 
 impl Manifests {
-    /// Reads all manifests under `root`, in the order of their names.
-    /// `default_namespace` is the namespace of objects that name none.
+    /// Reads all manifests under `root`, in the order of their names; there must be something
+    /// to work on. `default_namespace` is the namespace of objects that name none.
     pub fn load(root: &Path, default_namespace: &str) -> Result<Self, LoadError> {
+        let manifests = Self::read(root, default_namespace)?;
+        if manifests.applications.is_empty() && manifests.problems.is_empty() {
+            return Err(LoadError::NoApplication {
+                folder: root.display().to_string(),
+                files: manifests.files_seen,
+            });
+        }
+        Ok(manifests)
+    }
+
+    /// As [`Manifests::load`], for those who want Secrets and settings alone.
+    pub fn read(root: &Path, default_namespace: &str) -> Result<Self, LoadError> {
         let mut manifests = Self {
             root: root.to_owned(),
             texts: BTreeMap::new(),
@@ -154,12 +166,6 @@ impl Manifests {
             manifests.read_file(file, default_namespace);
         }
         manifests.refuse_duplicates();
-        if manifests.applications.is_empty() && manifests.problems.is_empty() {
-            return Err(LoadError::NoApplication {
-                folder: root.display().to_string(),
-                files: manifests.files_seen,
-            });
-        }
         Ok(manifests)
     }
 
@@ -195,12 +201,7 @@ impl Manifests {
     }
 
     /// The value of a Secret's field, decoded; if there is none, what is missing.
-    pub(super) fn secret_field(
-        &self,
-        namespace: &str,
-        name: &str,
-        field: &str,
-    ) -> Result<String, String> {
+    pub fn secret_field(&self, namespace: &str, name: &str, field: &str) -> Result<String, String> {
         let secret =
             (self.secrets.get(&(namespace.to_owned(), name.to_owned()))).ok_or_else(|| {
                 format!("the folder has no Secret '{name}' in namespace '{namespace}'")

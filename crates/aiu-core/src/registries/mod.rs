@@ -246,6 +246,11 @@ impl Registries {
         &self.endpoints
     }
 
+    /// How many of them a file named.
+    pub fn configured(&self) -> usize {
+        self.endpoints.iter().filter(|endpoint| !is_builtin(endpoint)).count()
+    }
+
     /// What the file's author should know, in the order of the file.
     pub fn notices(&self) -> &[Notice] {
         &self.notices

@@ -73,6 +73,17 @@ impl CredentialSource {
         }
     }
 
+    /// Namespace, name and field of the Secret that it names, if it names one.
+    pub fn secret(&self) -> Option<(&str, &str, &str)> {
+        match &self.place {
+            CredentialPlace::Secret { namespace, name, field } => Some((namespace, name, field)),
+            CredentialPlace::PullSecret { namespace, name } => {
+                Some((namespace, name, ".dockerconfigjson"))
+            }
+            CredentialPlace::Env(_) | CredentialPlace::Script(_) => None,
+        }
+    }
+
     /// Whether it reads the program's own variables or runs programs beside it, which is for
     /// its operator alone to allow (spec 11 G13).
     pub fn is_operators(&self) -> bool {

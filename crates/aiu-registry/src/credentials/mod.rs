@@ -15,6 +15,7 @@ mod script;
 use std::fmt;
 use std::sync::Arc;
 
+use aiu_core::registries::{CredentialPlace, CredentialSource, Endpoint};
 use secrecy::SecretString;
 
 pub use ambient::Ambient;
@@ -45,6 +46,26 @@ pub enum Credentials {
         /// The password.
         password: SecretString,
     },
+}
+
+/// The credentials in a Secret: `value` is that of the field which `source` names
+/// ([`CredentialSource::secret`]).
+pub fn from_secret(
+    source: &CredentialSource,
+    value: &str,
+    endpoint: &Endpoint,
+    repository: &str,
+) -> Result<Credentials, CredentialError> {
+    let login = match &source.place {
+        CredentialPlace::Secret { namespace, name, field } => {
+            Login::from_secret_field(namespace, name, field, value)?
+        }
+        CredentialPlace::PullSecret { .. } => {
+            DockerConfig::parse(value)?.login(endpoint, repository)?
+        }
+        _ => return Err(CredentialError::NotHere(source.to_string())),
+    };
+    Ok(login.named(source))
 }
 
 impl CredentialsId {

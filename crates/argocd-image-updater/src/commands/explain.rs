@@ -22,7 +22,7 @@ pub fn explain(explain: &Explain, env: &Environment) -> Result<Answer> {
         Output::Text => output::with_problems(&problems, &output::explanations(&report)),
         Output::Json => output::json(&report, &problems, true),
     };
-    Ok(Answer { text, failed })
+    Ok(Answer::new(text, failed))
 }
 
 /// Leaves only one Application in the report: `NAMESPACE/NAME`, or `NAME` in any namespace.

@@ -27,5 +27,5 @@ pub fn run(run: &Run, env: &Environment) -> Result<Answer> {
     } else {
         text
     };
-    Ok(Answer { text, failed })
+    Ok(Answer::new(text, failed))
 }

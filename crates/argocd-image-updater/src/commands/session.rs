@@ -47,7 +47,8 @@ pub fn open(
     for problem in &problems {
         tracing::warn!(reason = problem.reason, "{problem}");
     }
-    let registries = settings::registries(shared, manifests.settings())?;
+    let registries =
+        settings::registries(shared.registries_conf_path.as_deref(), manifests.settings())?;
     let commits = commits(manifests.settings())?;
     rustls::crypto::aws_lc_rs::default_provider()
         .install_default()

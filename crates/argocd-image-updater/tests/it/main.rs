@@ -18,3 +18,5 @@ mod scale;
 mod scenarios;
 #[cfg(test)]
 mod sign_in;
+#[cfg(test)]
+mod test_command;
