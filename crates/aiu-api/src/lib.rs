@@ -9,6 +9,7 @@
 
 pub mod annotations;
 pub mod application;
+pub mod crd;
 pub mod image_updater;
 pub mod plan;
 pub mod resolve;

@@ -405,7 +405,8 @@ fn twice(key: &ImageKey) -> Failure {
 fn verification(levels: &[Option<&ImagesVerification>]) -> Option<ImagesVerification> {
     let set = levels.iter().rev().flatten();
     let enabled = set.clone().find_map(|level| level.enabled);
-    set.clone().next().map(|_| ImagesVerification { enabled: enabled.or(Some(true)) })
+    let cosign_key = set.clone().find_map(|level| level.cosign_key.clone());
+    set.clone().next().map(|_| ImagesVerification { enabled: enabled.or(Some(true)), cosign_key })
 }
 
 /// The type that the images' own targets speak of, where nothing else tells it.

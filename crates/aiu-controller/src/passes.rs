@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use aiu_api::annotations;
-use aiu_api::application::Metadata;
 use aiu_api::image_updater::{ApplicationRef, ImageUpdater, ImageUpdaterSpec};
 use aiu_core::batch::AppName;
 use aiu_core::registries::Registries;
@@ -98,11 +97,6 @@ fn updaters(manifests: &Manifests, mode: AnnotationMode) -> Vec<Updater> {
 
 /// Selects every annotated Application of a namespace.
 fn assumed(namespace: Arc<str>) -> Updater {
-    let metadata = Metadata {
-        name: "annotations".to_owned(),
-        namespace: Some(namespace.to_string()),
-        ..Metadata::default()
-    };
     let everything = ApplicationRef {
         name_pattern: "*".to_owned(),
         use_annotations: Some(true),
@@ -111,7 +105,7 @@ fn assumed(namespace: Arc<str>) -> Updater {
     let spec = ImageUpdaterSpec { application_refs: vec![everything], ..Default::default() };
     Updater {
         name: AppName { namespace, name: "annotations".into() },
-        resource: ImageUpdater { metadata, spec },
+        resource: ImageUpdater { spec, ..ImageUpdater::default() },
         annotated_only: true,
     }
 }

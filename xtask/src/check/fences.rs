@@ -47,7 +47,18 @@ const PURE: [(&str, &[&str]); 2] = [
             "thiserror",
         ],
     ),
-    ("aiu-api", &["serde", "serde-saphyr", "serde_json", "thiserror"]),
+    (
+        "aiu-api",
+        &[
+            "k8s-openapi",
+            "kube-core",
+            "schemars",
+            "serde",
+            "serde-saphyr",
+            "serde_json",
+            "thiserror",
+        ],
+    ),
 ];
 
 /// For the heavy crates from outside, the crates of ours that may use them.

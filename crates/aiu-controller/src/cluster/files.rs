@@ -327,7 +327,7 @@ impl Manifests {
                     let namespace = metadata.namespace.as_deref().unwrap_or(default_namespace);
                     let name = AppName {
                         namespace: namespace.into(),
-                        name: metadata.name.as_str().into(),
+                        name: metadata.name.as_deref().unwrap_or_default().into(),
                     };
                     self.updaters.push((name, updater));
                 }
