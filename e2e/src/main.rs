@@ -10,6 +10,7 @@
 mod cases;
 mod files;
 mod git;
+mod go;
 mod packages;
 mod peers;
 mod process;
@@ -30,6 +31,7 @@ usage: cargo xtask e2e [OPTIONS]
 
   --peers-only    start the peers and check them alone, without the program
   --oracle-only   compare ours with the Go libraries alone, without peers and program
+  --only WORDS    run the cases alone whose name contains these words
   --keep          leave the temporary folder in place, and say where it is
 
 environment:
@@ -40,6 +42,7 @@ environment:
 struct Options {
     peers_only: bool,
     oracle_only: bool,
+    only: Option<String>,
     keep: bool,
 }
 
@@ -55,10 +58,14 @@ fn main() -> ExitCode {
 
 fn run() -> Result<()> {
     let mut options = Options::default();
-    for argument in std::env::args().skip(1) {
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--peers-only" => options.peers_only = true,
             "--oracle-only" => options.oracle_only = true,
+            "--only" => {
+                options.only = Some(arguments.next().context("--only wants words of a name")?);
+            }
             "--keep" => options.keep = true,
             "--help" | "-h" => {
                 println!("{HELP}");
@@ -71,12 +78,12 @@ fn run() -> Result<()> {
     if options.oracle_only {
         return runtime.block_on(until_interrupted(async {
             let oracle = Oracle::build().await?.context("there is no Go toolchain on the path")?;
-            judge(&cases::run_oracle(&oracle).await)
+            judge(&cases::run_oracle(&oracle, options.only).await)
         }));
     }
     packages::install_missing()?;
     let program = if options.peers_only { None } else { Some(Program::build()?) };
-    runtime.block_on(until_interrupted(run_cases(&options, program)))
+    runtime.block_on(until_interrupted(run_cases(options, program)))
 }
 
 async fn until_interrupted(work: impl Future<Output = Result<()>>) -> Result<()> {
@@ -88,7 +95,7 @@ async fn until_interrupted(work: impl Future<Output = Result<()>>) -> Result<()>
 
 /// Starts the peers and runs every case. Dropped half-way, it still ends what it started: each
 /// process is owned by a value inside this future.
-async fn run_cases(options: &Options, program: Option<Program>) -> Result<()> {
+async fn run_cases(options: Options, program: Option<Program>) -> Result<()> {
     let mut folder = tempfile::Builder::new()
         .prefix("aiu-e2e-")
         .tempdir()
@@ -100,11 +107,12 @@ async fn run_cases(options: &Options, program: Option<Program>) -> Result<()> {
     let peers = Peers::start(folder.path()).await?;
     let oracle = Oracle::build().await?;
     let world = World { folder: folder.path().to_owned(), peers, program, oracle };
-    judge(&cases::run_all(&world).await)
+    judge(&cases::run_all(&world, options.only).await)
 }
 
 fn judge(tally: &Tally) -> Result<()> {
     println!("{} passed, {} failed", tally.passed, tally.failed);
+    ensure!(tally.passed + tally.failed > 0, "no case has such a name");
     ensure!(tally.failed == 0, "{} case(s) failed, said above", tally.failed);
     Ok(())
 }

@@ -80,7 +80,8 @@ impl Process {
         shown.map(|(of, text)| ["\n--- ", of, " ---\n", text.trim_end()].concat()).collect()
     }
 
-    fn status(&mut self) -> Result<Option<ExitStatus>> {
+    /// How it ended, if it has.
+    pub(crate) fn status(&mut self) -> Result<Option<ExitStatus>> {
         self.child.try_wait().with_context(|| format!("cannot ask how {} fares", self.name))
     }
 }

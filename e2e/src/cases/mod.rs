@@ -29,11 +29,16 @@ pub(crate) struct World {
 pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
+    /// What the name of a case must contain to be run.
+    only: Option<String>,
 }
 
 impl Tally {
     /// Runs one case and prints what came of it.
     async fn case(&mut self, name: &str, case: impl Future<Output = Result<()>>) {
+        if self.only.as_ref().is_some_and(|words| !name.contains(words)) {
+            return;
+        }
         let started = Instant::now();
         let outcome = case.await;
         let seconds = started.elapsed().as_secs_f64();
@@ -51,8 +56,8 @@ impl Tally {
 }
 
 /// Runs every case, one after the other: a failure of one is no reason to skip the next.
-pub(crate) async fn run_all(world: &World) -> Tally {
-    let mut tally = Tally::default();
+pub(crate) async fn run_all(world: &World, only: Option<String>) -> Tally {
+    let mut tally = Tally { only, ..Tally::default() };
     tally.case("the registry lists what was pushed", self_check::registry(world)).await;
     tally.case("git is cloned and pushed over HTTP", self_check::git_over_http(world)).await;
     match &world.oracle {
@@ -67,8 +72,8 @@ pub(crate) async fn run_all(world: &World) -> Tally {
 }
 
 /// Runs the cases that need no peer but the Go toolchain.
-pub(crate) async fn run_oracle(oracle: &Oracle) -> Tally {
-    let mut tally = Tally::default();
+pub(crate) async fn run_oracle(oracle: &Oracle, only: Option<String>) -> Tally {
+    let mut tally = Tally { only, ..Tally::default() };
     ask_oracle(&mut tally, oracle).await;
     tally
 }

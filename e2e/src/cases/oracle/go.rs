@@ -1,19 +1,25 @@
-//! The Go program of `e2e/oracle`: built once per source and toolchain, then asked.
+//! The Go program of `e2e/oracle`: built, then asked.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, BufWriter, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
+use crate::go::Module;
 use crate::packages;
 
-const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/oracle");
-const SOURCES: [&str; 4] = ["go.mod", "go.sum", "main.go", "argocd/templates.go"];
+const MODULE: Module = Module {
+    name: "oracle",
+    folder: "oracle",
+    programs: &["."],
+    arguments: &[],
+    environment: &[],
+    takes: "half a minute",
+};
 
 /// The built program.
 pub(crate) struct Oracle {
@@ -21,22 +27,12 @@ pub(crate) struct Oracle {
 }
 
 impl Oracle {
-    /// Builds it, unless it stands in the user's cache already. `None` where there is no Go.
+    /// Builds it, unless that was done before. `None` where there is no Go.
     pub(crate) async fn build() -> Result<Option<Self>> {
-        let Some(go) = packages::find("go") else { return Ok(None) };
-        let path = cache()?.join(format!("oracle-{}", key(&go).await?));
-        if !path.is_file() {
-            let folder = path.parent().context("a file of the cache stands in a folder")?;
-            std::fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make {}", folder.display()))?;
-            // Moved into place, so that two builds at once do not meet half a file.
-            let fresh = path.with_extension(std::process::id().to_string());
-            let build = [Path::new("build"), Path::new("-o"), &fresh, Path::new(".")];
-            said(Command::new(&go).args(build).current_dir(MODULE)).await?;
-            std::fs::rename(&fresh, &path)
-                .with_context(|| format!("cannot make {}", path.display()))?;
+        if packages::find("go").is_none() {
+            return Ok(None);
         }
-        Ok(Some(Self { path }))
+        Ok(Some(Self { path: MODULE.build().await?.path("oracle") }))
     }
 
     /// Starts it for one subject.
@@ -84,33 +80,4 @@ impl Questions {
     pub(super) async fn end(mut self) -> Result<()> {
         self.0.shutdown().await.context("cannot write to the oracle")
     }
-}
-
-/// Where the results of builds outlive a run.
-fn cache() -> Result<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let root = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-    Ok(root.context("HOME is not set")?.join("argocd-image-updater/e2e"))
-}
-
-/// Tells the sources and the toolchain, whose libraries are asked, from others.
-async fn key(go: &Path) -> Result<String> {
-    let mut hash = Sha256::new();
-    hash.update(said(Command::new(go).arg("version").current_dir(MODULE)).await?);
-    for file in SOURCES {
-        let file = Path::new(MODULE).join(file);
-        hash.update(
-            std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?,
-        );
-    }
-    let hash: [u8; 32] = hash.finalize().into();
-    Ok(hash[..8].iter().fold(String::new(), |key, byte| format!("{key}{byte:02x}")))
-}
-
-/// Runs a command to its end; what it printed.
-async fn said(command: &mut Command) -> Result<Vec<u8>> {
-    let output = command.kill_on_drop(true).output().await.context("cannot start go")?;
-    let errors = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "go ended with {}: {}", output.status, errors.trim_end());
-    Ok(output.stdout)
 }
