@@ -4,8 +4,8 @@
 //! one process. [`start`] parses the command line and picks the command; nothing else starts
 //! before the command is known, so that `version` answers at once.
 
-pub mod args;
 pub mod commands;
+pub mod line;
 pub mod logging;
 pub mod output;
 pub mod settings;
@@ -13,42 +13,50 @@ pub mod settings;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser;
+use anyhow::{Result, bail};
 
-use args::{Arguments, Command};
+use commands::Answer;
+use line::{Line, Unusable, Verb};
 use settings::Environment;
 
 /// Runs the program with the process's arguments and environment.
 pub fn start() -> ExitCode {
-    let arguments = match Arguments::try_parse_from(args::command_first(std::env::args_os())) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            // Help goes to standard output and is no failure; wrong usage is 1, as in the
-            // reference (spec 22 §1).
-            let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
+    let line = match Line::parse(std::env::args_os().skip(1)) {
+        Ok(line) => line,
+        Err(Unusable::Help(text)) => return finish(&Answer::done(text)),
+        // Wrong usage is 1, as in the reference (spec 22 §1).
+        Err(Unusable::Usage { problem, usage }) => {
+            return failed(format_args!("{problem}\n{usage}"));
         }
     };
-    let env = Environment::of_process();
-    let answer = match arguments.command {
-        Command::Version(version) => {
-            Ok(commands::Answer::done(commands::version::version(version.short)))
-        }
-        Command::Run(run) => commands::run::run(&run, &env),
-        Command::Explain(explain) => commands::explain::explain(&explain, &env),
-        Command::Test(test) => commands::test::test(&test),
-    };
-    match answer {
+    match answer(&line, &Environment::of_process()) {
         Ok(answer) => finish(&answer),
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "Error: {error:#}");
-            ExitCode::FAILURE
+        Err(error) => failed(format_args!("{error:#}")),
+    }
+}
+
+fn answer(line: &Line, env: &Environment) -> Result<Answer> {
+    match line.verb {
+        Verb::Run => commands::run::run(line, env),
+        Verb::Explain => commands::explain::explain(line, env),
+        Verb::Template => commands::template::template(line),
+        Verb::Version => Ok(Answer::done(commands::version::version(line.is_given("short")))),
+        Verb::Completion => commands::completion::completion(line),
+        Verb::Gen => line::reference::page(line.arguments.first().map(String::as_str)),
+        Verb::Test => commands::test::test(line, env),
+        Verb::Webhook | Verb::Plan => {
+            bail!("this version has no command '{}' yet", line.verb.row().name)
         }
     }
 }
 
 /// Prints the answer. A reader that went away (`… | head`) is no failure.
-fn finish(answer: &commands::Answer) -> ExitCode {
+fn finish(answer: &Answer) -> ExitCode {
     let _ = std::io::stdout().lock().write_all(answer.text.as_bytes());
     ExitCode::from(answer.end.code())
+}
+
+fn failed(what: std::fmt::Arguments<'_>) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "Error: {what}");
+    ExitCode::FAILURE
 }

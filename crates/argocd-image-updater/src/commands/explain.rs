@@ -5,20 +5,19 @@ use anyhow::{Result, bail};
 
 use super::Answer;
 use super::session::{Opened, open};
-use crate::args::{Explain, Output};
+use crate::line::Line;
 use crate::output;
-use crate::settings::{Commits, Environment};
+use crate::settings::{Environment, Output};
 
 /// Decides everything afresh, writes nothing, and prints the grounds.
-pub fn explain(explain: &Explain, env: &Environment) -> Result<Answer> {
-    let opened = open(&explain.shared, env, |_| Commits::defaults(), true)?;
-    let Opened { runtime, session, manifests, problems } = opened;
+pub fn explain(line: &Line, env: &Environment) -> Result<Answer> {
+    let Opened { runtime, session, manifests, problems, settings } = open(line, env, true)?;
     let mut report = runtime.block_on(session.pass(manifests));
-    if let Some(wanted) = &explain.application {
+    if let Some(wanted) = line.arguments.first() {
         keep(&mut report, wanted)?;
     }
     let failed = report.failed() || problems.iter().any(|problem| problem.fails);
-    let text = match explain.shared.output {
+    let text = match settings.output {
         Output::Text => output::with_problems(&problems, &output::explanations(&report)),
         Output::Json => output::json(&report, &problems, true),
     };

@@ -1,8 +1,10 @@
 //! One module per command.
 
+pub mod completion;
 pub mod explain;
 pub mod run;
 pub mod session;
+pub mod template;
 pub mod test;
 pub mod version;
 

@@ -16,9 +16,9 @@ use anyhow::{Context, Result};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::args::Shared;
+use crate::line::{Line, Verb};
 use crate::logging;
-use crate::settings::{self, Commits, Environment, Settings};
+use crate::settings::{self, Commits, Environment, Note, Reader, Settings};
 
 /// Everything that a pass needs, opened.
 pub struct Opened {
@@ -27,29 +27,30 @@ pub struct Opened {
     pub manifests: Manifests,
     /// What in the folder cannot be used.
     pub problems: Vec<Problem>,
+    pub settings: Settings,
 }
 
-/// Reads settings and folder, and sets up a session over them.
-pub fn open(
-    shared: &Shared,
-    env: &Environment,
-    commits: impl FnOnce(&BTreeMap<String, String>) -> Result<Commits>,
-    dry_run: bool,
-) -> Result<Opened> {
-    let how = settings::logging(shared, env)?;
-    logging::init(how.level, how.format);
-    let settings = Settings::read(shared, env)?;
+/// Reads settings and folder, and sets up a session over them. `dry_run` whatever the flag says.
+pub fn open(line: &Line, env: &Environment, dry_run: bool) -> Result<Opened> {
+    let (manifests, settings) = folder(line, env)?;
+    logging::init(settings.logging.level, settings.logging.format);
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    let manifests = Manifests::load(&settings.manifests, &settings.namespace)?;
     let problems = manifests.problems().to_vec();
     for problem in &problems {
         tracing::warn!(reason = problem.reason, "{problem}");
     }
-    let registries =
-        settings::registries(shared.registries_conf_path.as_deref(), manifests.settings())?;
-    let commits = commits(manifests.settings())?;
+    let mut reader = Reader::new(line, env, manifests.settings());
+    let (registries, note) = settings::registries(&mut reader)?;
+    note.iter().for_each(tell);
+    let commits = if line.verb == Verb::Explain {
+        Commits::with_default_message(&settings)
+    } else {
+        let (commits, note) = Commits::read(&settings, &mut reader)?;
+        note.iter().for_each(tell);
+        commits
+    };
     rustls::crypto::aws_lc_rs::default_provider()
         .install_default()
         .map_err(|_| anyhow::anyhow!("a TLS provider is installed already"))?;
@@ -61,9 +62,34 @@ pub fn open(
     for notice in registries.notices() {
         tracing::warn!("{notice}");
     }
+    let dry_run = dry_run || settings.dry_run;
     let Services { session, .. } =
         services(registries, &settings, &commits, Keys::of_user(), dry_run)?;
-    Ok(Opened { runtime, session, manifests, problems })
+    Ok(Opened { runtime, session, manifests, problems, settings })
+}
+
+/// The folder, and the settings that it has a part in.
+fn folder(line: &Line, env: &Environment) -> Result<(Manifests, Settings)> {
+    let first = Settings::read(line, env, &BTreeMap::new())?;
+    let path = (first.manifests.as_ref())
+        .context("this version works on a folder of manifests: give --manifests DIR")?;
+    anyhow::ensure!(
+        first.once || line.verb != Verb::Run,
+        "this version makes single passes over a folder: add --once"
+    );
+    let manifests = Manifests::load(path, first.folder_namespace())?;
+    let settings = Settings::read(line, env, manifests.settings())?;
+    if settings.folder_namespace() == first.folder_namespace() {
+        return Ok((manifests, settings));
+    }
+    // The folder says itself what its objects without a namespace belong to.
+    Ok((Manifests::load(path, settings.folder_namespace())?, settings))
+}
+
+/// A folder seldom has the files of a Deployment, so that they are missing is no news.
+fn tell(note: &Note) {
+    let path = note.path.as_ref().map(|path| path.display().to_string());
+    tracing::debug!(path, "{}", note.text);
 }
 
 /// A session, and the mirrors that count what git did for it.
@@ -85,10 +111,10 @@ pub fn services(
     git.local_remotes = true;
     let mirrors = Arc::new(Mirrors::new(git));
     let writers = Writers::new(Arc::clone(&mirrors), CancellationToken::new());
-    let identity = Identity::new(&commits.user, &commits.email)
+    let identity = Identity::new(&commits.settings.user, &commits.settings.email)
         .context("git-commit-user and git-commit-email must both be given")?;
     let pass = PassSettings {
-        namespace: settings.namespace.clone(),
+        namespace: settings.folder_namespace().to_owned(),
         platform: own_platform(),
         allow_downgrade: settings.allow_downgrade,
         require_live: settings.require_live,
@@ -100,7 +126,7 @@ pub fn services(
             author: identity.clone(),
             committer: identity,
             date: SystemTime::now(),
-            sign_off: false,
+            sign_off: commits.settings.sign_off,
         },
     };
     let scanner = Scanner::new(ScannerSettings::default());

@@ -4,8 +4,10 @@
 //! standard output stays empty unless `--output` asks for an answer there.
 
 mod answer;
+mod asked;
 mod lines;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,15 +25,15 @@ use aiu_registry::{
     ScannerSettings, from_secret,
 };
 use anyhow::{Context, Result};
-use clap::CommandFactory as _;
 use tokio::time::Instant;
 
 use super::session::own_platform;
 use super::{Answer, End};
-use crate::args::{Arguments, Test};
+use crate::line::{self, Line};
 use crate::logging::{self, Progress};
-use crate::settings::{self, REGISTRIES_CONF};
+use crate::settings::{self, Environment, REGISTRIES_CONF, Reader};
 
+use asked::Test;
 use lines::Lines;
 
 /// A command that lasts longer than this shows on a terminal that it goes on.
@@ -63,7 +65,9 @@ struct Found {
 }
 
 /// Asks the registry and tells which tag wins.
-pub fn test(asked: &Test) -> Result<Answer> {
+pub fn test(line: &Line, env: &Environment) -> Result<Answer> {
+    let none = BTreeMap::new();
+    let asked = &Test::read(line, &mut Reader::new(line, env, &none))?;
     let Some(level) = logging::level(&asked.loglevel) else {
         logging::init_for_test(tracing_subscriber::filter::LevelFilter::INFO);
         let level = &asked.loglevel;
@@ -74,12 +78,8 @@ pub fn test(asked: &Test) -> Result<Answer> {
     let [image] = &asked.image[..] else {
         let fatal =
             Fatal { reason: "UsageInvalid", message: "image needs to be specified".to_owned() };
-        let mut arguments = Arguments::command();
-        arguments.build();
-        let command = arguments.find_subcommand_mut("test");
-        let help = command.map(|command| command.render_help().to_string());
         Lines::default().fatal(&fatal.message);
-        return Ok(Answer { text: help.unwrap_or_default(), end: End::Failed });
+        return Ok(Answer { text: line::help(line.verb), end: End::Failed });
     };
     rustls::crypto::aws_lc_rs::default_provider()
         .install_default()
@@ -210,9 +210,9 @@ fn registries(
     lines: &Lines,
 ) -> Result<Arc<Registries>, Fatal> {
     let path = Some(&*asked.registries_conf_path).filter(|path| !path.is_empty()).map(Path::new);
-    let none = std::collections::BTreeMap::new();
+    let none = BTreeMap::new();
     let settings = folder.map_or(&none, Manifests::settings);
-    let found = settings::registries(path, settings).map_err(|error| {
+    let found = settings::registries_at(path, settings).map_err(|error| {
         fatal("RegistriesInvalid", format!("could not load registries configuration: {error:#}"))
     })?;
     let named = path.is_some() || settings.contains_key("registries.conf");

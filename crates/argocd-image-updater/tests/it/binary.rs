@@ -30,38 +30,6 @@ fn folder(manifests: &[(&str, &str)], registry: &str) -> TempDir {
     folder
 }
 
-#[test]
-fn usage_errors_end_with_1_and_help_with_0() {
-    #[rustfmt::skip]
-    let rows: [(&[&str], i32, &str); 8] = [
-        (&["--help"], 0, "Usage"),
-        (&["run", "--help"], 0, "--manifests"),
-        (&["run", "--bogus"], 1, "--bogus"),
-        (&["bogus"], 1, "bogus"),
-        (&["run", "--once"], 1, "give --manifests DIR"),
-        (&["run", "--manifests", "x"], 1, "add --once"),
-        (&["run", "--once", "--manifests", "/nonexistent/x"], 1, "cannot read the manifests in '/nonexistent/x'"),
-        (&["run", "--once", "--manifests", "x", "--loglevel", "loud"], 1, "invalid loglevel: loud"),
-    ];
-    for (arguments, code, says) in rows {
-        let ran = run(&mut command(arguments));
-        let said = if code == 0 { &ran.out } else { &ran.err };
-        assert_eq!(ran.code, Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(says), "{arguments:?} says {said}");
-    }
-}
-
-#[test]
-fn version_tells_what_was_built() {
-    let ran = run(&mut command(&["version"]));
-    assert_eq!(ran.code, Some(0));
-    let first = ran.out.lines().next().unwrap();
-    let version = env!("CARGO_PKG_VERSION");
-    assert!(first.starts_with(&format!("argocd-image-updater: v{version}+")), "{first}");
-    assert!(ran.out.contains("  Platform: linux/"), "{}", ran.out);
-    assert_eq!(run(&mut command(&["version", "--short"])).out.lines().count(), 1);
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_are_on_standard_output_and_log_lines_on_standard_error() {
     let registry = Registry::start().await;

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod binary;
 #[cfg(test)]
+mod command_line;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod program;

@@ -61,8 +61,9 @@ fn open(stage: &Stage) -> Services {
     let text = std::fs::read_to_string(stage.registries_file()).unwrap();
     let registries = Arc::new(Registries::parse(&text).unwrap());
     let settings = Settings::for_folder(stage.manifests(), stage.cache());
+    let commits = Commits::with_default_message(&settings);
     let keys = Keys::without_user(&stage.cache());
-    services(registries, &settings, &Commits::defaults().unwrap(), keys, false).unwrap()
+    services(registries, &settings, &commits, keys, false).unwrap()
 }
 
 async fn pass(services: &Services, stage: &Stage) -> Observed {

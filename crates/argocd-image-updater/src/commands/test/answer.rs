@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use aiu_core::decide::{Verdict, explain};
 use serde_json::{Value, json};
 
+use super::asked::Test;
 use super::lines::{displayed, winner};
 use super::{Fatal, Found, Question};
-use crate::args::{Output, Test};
 use crate::commands::{Answer, End};
+use crate::settings::Output;
 
 /// The answer of a choice that was made.
 pub(super) fn answer(asked: &Test, question: &Question, found: &Found) -> Answer {
