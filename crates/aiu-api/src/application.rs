@@ -59,7 +59,6 @@ pub struct ApplicationSpec {
 }
 
 /// Where manifests come from and which tool renders them.
-#[expect(clippy::struct_excessive_bools, reason = "each tells of one block of the wire format")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
@@ -84,9 +83,23 @@ pub struct Source {
     /// Whether plugin settings are present.
     #[serde(default, deserialize_with = "is_present")]
     pub plugin: bool,
-    /// Whether directory settings are present.
-    #[serde(default, deserialize_with = "is_present")]
-    pub directory: bool,
+    /// Settings of a folder of plain manifests.
+    #[serde(default)]
+    pub directory: Option<DirectorySettings>,
+}
+
+/// How the files of a folder of plain manifests are found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct DirectorySettings {
+    /// Whether folders inside the folder count too.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub recurse: bool,
+    /// Only files that match.
+    #[serde(default)]
+    pub include: Option<String>,
+    /// No files that match.
+    #[serde(default)]
+    pub exclude: Option<String>,
 }
 
 /// Argo CD's source hydrator.

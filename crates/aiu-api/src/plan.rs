@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use aiu_core::batch::{AppName, BranchKey, FilePath};
-use aiu_core::edit::{FileKind, HelmKeys, Keys, PluginKeys, SourceRef};
+use aiu_core::edit::{FileKind, HelmKeys, Keys, ManifestFolder, PluginKeys, SourceRef};
 use aiu_core::image::{ConfiguredImage, ImageReference, Repository};
 use aiu_core::outcome::{Failure, ImageKey};
 use aiu_core::policy::UpdatePolicy;
@@ -101,7 +101,11 @@ pub enum TargetFile {
         file: FilePath,
         /// The source's folder.
         folder: FilePath,
+        /// What is written if the folder is neither; `None` where that must be asked for.
+        manifests: Option<ManifestFolder>,
     },
+    /// The image fields of the plain manifests of a folder (spec 40 B3).
+    Manifests(ManifestFolder),
 }
 
 /// The names under which manifests hold an image, for whatever kind of target it turns out

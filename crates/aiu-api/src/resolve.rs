@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use aiu_core::batch::{AppName, BranchKey, FilePath, InvalidPath};
-use aiu_core::edit::{FileKind, HelmKeys, PluginKeys, SourceRef};
+use aiu_core::edit::{FileKind, HelmKeys, ManifestFolder, PluginKeys, SourceRef};
 use aiu_core::image::{
     ConfiguredImage, ImageReference, InvalidConfiguredImage, InvalidPlatform, Platform, Repository,
 };
@@ -54,6 +54,8 @@ struct Effective {
     settings: CommonUpdateSettings,
     write_back: WriteBackConfig,
     verification: Option<ImagesVerification>,
+    /// Whether they are those of the Application's own annotations.
+    own: bool,
 }
 
 /// Where the images of one Application are written.
@@ -74,7 +76,7 @@ impl OneApplication<'_> {
             Ok(effective) => effective,
             Err(failure) => return plan.dropped.push(self.dropped(None, failure)),
         };
-        let place = match self.place(&effective.write_back, &effective.images) {
+        let place = match self.place(&effective) {
             Ok(place) => place,
             Err(failure) => return plan.dropped.push(self.dropped(None, failure)),
         };
@@ -131,6 +133,7 @@ impl OneApplication<'_> {
                     updater.spec.images_verification.as_ref(),
                     reference.images_verification.as_ref(),
                 ]),
+                own: true,
             });
         }
         let spec = &updater.spec;
@@ -145,18 +148,19 @@ impl OneApplication<'_> {
                 spec.images_verification.as_ref(),
                 reference.images_verification.as_ref(),
             ]),
+            own: false,
         })
     }
 
     /// Where the images of this Application are written.
-    fn place(&self, config: &WriteBackConfig, images: &[ImageConfig]) -> Result<Place, Failure> {
+    fn place(&self, effective: &Effective) -> Result<Place, Failure> {
         let invalid = |error: write_back::InvalidWriteBack| {
             unusable(
                 "WriteBackInvalid",
                 format!("could not create write-back config, skipping: {error}"),
             )
         };
-        let parsed = write_back::parse(config).map_err(invalid)?;
+        let parsed = write_back::parse(&effective.write_back).map_err(invalid)?;
         let target = match &parsed {
             WriteBack::Application => &TargetSetting::Override,
             WriteBack::Git(git) => &git.target,
@@ -167,9 +171,15 @@ impl OneApplication<'_> {
                 format!("application source is not defined for {}", self.app),
             )
         })?;
-        let source_type = chosen.source_type.or_else(|| meant(images));
+        let source_type = chosen.source_type.or_else(|| meant(&effective.images));
         self.refuse_values_of_kustomize(target)?;
         match (parsed, source_type) {
+            (WriteBack::Git(git), Some(SourceType::Directory))
+                if takes_manifests(&git.target, effective.own) =>
+            {
+                let target = self.manifests_target(&git, &chosen).map_err(|e| invalid(e.into()))?;
+                Ok(Place { source: chosen.at, target: Target::File(target) })
+            }
             (_, Some(SourceType::Directory)) => Err(self.unsupported("Directory")),
             (WriteBack::Application, None) => Err(self.unsupported("")),
             (WriteBack::Application, Some(source_type)) => {
@@ -177,7 +187,8 @@ impl OneApplication<'_> {
             }
             (WriteBack::Git(git), source_type) => {
                 let in_git = |e: InvalidPath| invalid(e.into());
-                let target = self.git_target(&git, &chosen, source_type).map_err(in_git)?;
+                let target =
+                    self.git_target(&git, &chosen, source_type, effective.own).map_err(in_git)?;
                 Ok(Place { source: chosen.at, target: Target::File(target) })
             }
         }
@@ -206,6 +217,7 @@ impl OneApplication<'_> {
         git: &GitWriteBack,
         chosen: &Chosen<'_>,
         source_type: Option<SourceType>,
+        own_settings: bool,
     ) -> Result<GitTarget, InvalidPath> {
         // The path that relative targets start from belongs to the source chosen without
         // looking at the target (spec 30 §2.1, F18: kept for compatibility).
@@ -228,18 +240,36 @@ impl OneApplication<'_> {
             }
             // A Plugin Application counts as Helm under the git method (spec 21 §6.1).
             (_, Some(_)) => TargetFile::Known(path, FileKind::HelmOverride),
-            (_, None) => {
-                TargetFile::ByFolder { file: path, folder: FilePath::join("", source_path)? }
-            }
+            (_, None) => TargetFile::ByFolder {
+                file: path,
+                folder: FilePath::join("", source_path)?,
+                manifests: takes_manifests(&git.target, own_settings)
+                    .then(|| manifest_folder(&git.target, chosen))
+                    .transpose()?,
+            },
         };
+        Ok(self.on_branch(git, chosen, file))
+    }
+
+    /// The plain manifests of a folder.
+    fn manifests_target(
+        &self,
+        git: &GitWriteBack,
+        chosen: &Chosen<'_>,
+    ) -> Result<GitTarget, InvalidPath> {
+        let file = TargetFile::Manifests(manifest_folder(&git.target, chosen)?);
+        Ok(self.on_branch(git, chosen, file))
+    }
+
+    fn on_branch(&self, git: &GitWriteBack, chosen: &Chosen<'_>, file: TargetFile) -> GitTarget {
         let remote =
             git.repository.clone().unwrap_or_else(|| chosen.source.repo_url.as_str().into());
         let base = (git.base.clone()).or_else(|| self.revision(&remote, chosen));
-        Ok(GitTarget {
+        GitTarget {
             branch: BranchKey { remote, base, head: git.push.clone() },
             credentials: git.credentials.clone(),
             file,
-        })
+        }
     }
 
     /// The revision that the Application tracks in this repository (spec 30 §2.3); `HEAD` and
@@ -375,7 +405,8 @@ impl OneApplication<'_> {
             "UnsupportedSourceType",
             format!(
                 "skipping app '{}' of type '{source_type}' because it's not of supported source type; \
-                 use a Helm or Kustomize source, or the git method with a write-back target",
+                 use a Helm or Kustomize source, or write-back-method: git with a write-back-target \
+                 ('manifests' for plain manifests)",
                 self.app
             ),
         )
@@ -407,6 +438,34 @@ fn verification(levels: &[Option<&ImagesVerification>]) -> Option<ImagesVerifica
     let enabled = set.clone().find_map(|level| level.enabled);
     let cosign_key = set.clone().find_map(|level| level.cosign_key.clone());
     set.clone().next().map(|_| ImagesVerification { enabled: enabled.or(Some(true)), cosign_key })
+}
+
+/// Whether plain manifests are edited: where the target says so, and without a target for who
+/// wrote both the images and the git method on the Application itself (spec 40 B3).
+fn takes_manifests(target: &TargetSetting, own_settings: bool) -> bool {
+    match target {
+        TargetSetting::Manifests { .. } => true,
+        TargetSetting::Override => own_settings,
+        _ => false,
+    }
+}
+
+/// The folder that is meant, and which of its files: those that Argo CD deploys.
+fn manifest_folder(
+    target: &TargetSetting,
+    chosen: &Chosen<'_>,
+) -> Result<ManifestFolder, InvalidPath> {
+    let path = match target {
+        TargetSetting::Manifests { path } => path.as_deref().unwrap_or("."),
+        _ => ".",
+    };
+    let directory = chosen.source.directory.clone().unwrap_or_default();
+    Ok(ManifestFolder {
+        folder: FilePath::join(chosen.source.path.as_deref().unwrap_or(""), path)?,
+        recurse: directory.recurse,
+        include: text(directory.include.as_ref()),
+        exclude: text(directory.exclude.as_ref()),
+    })
 }
 
 /// The type that the images' own targets speak of, where nothing else tells it.

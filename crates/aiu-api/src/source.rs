@@ -63,6 +63,7 @@ fn source_type(app: &Application, target: &TargetSetting) -> Option<SourceType> 
     match target {
         TargetSetting::Kustomization { .. } => return Some(SourceType::Kustomize),
         TargetSetting::HelmValues { .. } => return Some(SourceType::Helm),
+        TargetSetting::Manifests { .. } => return Some(SourceType::Directory),
         TargetSetting::File(path) if !is_override_file(path) => return Some(SourceType::Helm),
         TargetSetting::File(_) | TargetSetting::Override => {}
     }
@@ -99,7 +100,7 @@ fn declared(source: &Source) -> Option<SourceType> {
         Some(SourceType::Kustomize)
     } else if source.plugin {
         Some(SourceType::Plugin)
-    } else if source.directory {
+    } else if source.directory.is_some() {
         Some(SourceType::Directory)
     } else {
         None
@@ -119,18 +120,25 @@ fn index_among(app: &Application, source_type: Option<SourceType>) -> usize {
         Some(SourceType::Helm) => source.helm,
         Some(SourceType::Kustomize) => source.kustomize,
         Some(SourceType::Plugin) => source.plugin,
-        Some(SourceType::Directory) | None => false,
+        Some(SourceType::Directory) => source.directory.is_some(),
+        None => false,
     };
     let by_status = || {
+        source_type?;
         let types = &app.status.as_ref()?.source_types;
-        let wanted = source_type.filter(|t| *t != SourceType::Directory)?;
         (types.len() == sources.len())
-            .then(|| types.iter().position(|word| from_word(word) == Some(wanted)))?
+            .then(|| types.iter().position(|word| from_word(word) == source_type))?
     };
     (sources.iter().position(has_block))
         .or_else(by_status)
+        .or_else(|| plain(sources).filter(|_| source_type == Some(SourceType::Directory)))
         .or_else(|| sources.iter().position(|s| s.helm || s.kustomize || s.plugin))
         .unwrap_or(0)
+}
+
+/// A source that nothing says is rendered by a tool.
+fn plain(sources: &[Source]) -> Option<usize> {
+    sources.iter().position(|source| declared(source).is_none())
 }
 
 #[cfg(test)]
@@ -156,6 +164,7 @@ status: {sourceTypes: [Kustomize, Helm]}";
         let implicit = "spec: {sources: [{repoURL: A, path: x}, {repoURL: B, chart: c, helm: {}}, {repoURL: C}]}
 status: {sourceTypes: [Kustomize, Helm, Directory]}";
         let file = |path: &str| TargetSetting::File(path.into());
+        let manifests = || TargetSetting::Manifests { path: None };
         let kustomization = || TargetSetting::Kustomization { path: None };
         let hydrated = |block: &str| {
             format!(
@@ -177,6 +186,10 @@ status: {{sourceType: Directory}}"
             (kustomize_helm, file(".argocd-source-x.yaml"), "Kustomize from K"),
             (implicit, kustomization(), "Kustomize from A"),
             ("spec: {sources: [{repoURL: A}, {repoURL: B}]}", TargetSetting::Override, "? from A"),
+            (implicit, manifests(), "Directory from C"),
+            ("spec: {sources: [{repoURL: A, helm: {}}, {repoURL: B}]}", manifests(), "Directory from B"),
+            ("spec: {sources: [{repoURL: A}, {repoURL: B, directory: {recurse: true}}]}", manifests(), "Directory from B"),
+            ("spec: {source: {repoURL: S}}", manifests(), "Directory from S"),
             (&hydrated("helm: {}"), TargetSetting::Override, "Helm from D"),
             (&hydrated("kustomize: {}"), TargetSetting::Override, "Kustomize from D"),
             (&hydrated("path: x"), TargetSetting::Override, "Directory from D"),

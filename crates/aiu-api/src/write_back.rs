@@ -57,6 +57,11 @@ pub enum TargetSetting {
         /// Relative to the source's path, or to the root with a leading `/`.
         path: Option<Arc<str>>,
     },
+    /// `manifests[:path]`: image fields of plain manifests (spec 40 B3).
+    Manifests {
+        /// Relative to the source's path, or to the root with a leading `/`.
+        path: Option<Arc<str>>,
+    },
     /// A file, relative to the repository's root.
     File(Arc<str>),
 }
@@ -157,6 +162,7 @@ fn target(text: Option<&str>) -> Result<TargetSetting, InvalidWriteBack> {
     match word {
         "kustomization" => Ok(TargetSetting::Kustomization { path }),
         "helmvalues" => Ok(TargetSetting::HelmValues { path }),
+        "manifests" => Ok(TargetSetting::Manifests { path }),
         _ => {
             let (folder, name) = text.rsplit_once('/').unwrap_or((".", text));
             if KUSTOMIZATION_NAMES.contains(&name) {
@@ -185,7 +191,9 @@ fn misspelt(word: &str) -> Option<&'static str> {
     if word.starts_with("kustomiz") {
         return Some("kustomization");
     }
-    ["kustomization", "helmvalues"].into_iter().find(|known| distance(word, known) <= 2)
+    ["kustomization", "helmvalues", "manifests"]
+        .into_iter()
+        .find(|known| distance(word, known) <= 2)
 }
 
 /// The file or folder that a target means, given the source's path (spec 30 §4.1, §4.2).
@@ -197,7 +205,7 @@ pub fn target_path(
     short_names_in: &str,
 ) -> Result<FilePath, InvalidPath> {
     match target {
-        TargetSetting::Kustomization { path } => {
+        TargetSetting::Kustomization { path } | TargetSetting::Manifests { path } => {
             FilePath::join(source_path, path.as_deref().unwrap_or("."))
         }
         TargetSetting::HelmValues { path } => {

@@ -14,7 +14,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use aiu_core::batch::{BranchKey, FilePath};
-use aiu_core::edit::FileKind;
+use aiu_core::edit::{FileKind, ManifestFolder};
 use futures::future::join_all;
 use parking_lot::Mutex;
 use secrecy::ExposeSecret;
@@ -45,6 +45,8 @@ pub struct Wanted {
     pub access: GitAccess,
     /// The files; for a kustomization its folder.
     pub files: Vec<(FilePath, FileKind)>,
+    /// Folders of plain manifests, all of whose files are read.
+    pub folders: BTreeSet<ManifestFolder>,
 }
 
 /// What became of one [`Wanted`].
@@ -97,6 +99,11 @@ impl BranchTexts {
             File::Refused(problem) => FileText::Unreadable { path, problem: problem.clone() },
         })
     }
+
+    /// The files of a folder, in the order of their paths; `None` if it was not among the wanted.
+    pub fn manifests(&self, folder: &ManifestFolder) -> Option<&[FilePath]> {
+        self.snapshot.folder(folder)
+    }
 }
 
 /// All mirrors of this process.
@@ -142,14 +149,14 @@ impl Mirrors {
     pub async fn read(&self, wanted: Vec<Wanted>) -> Vec<BranchRead> {
         let mut results: Vec<Option<BranchRead>> = vec![None; wanted.len()];
         let mut groups: HashMap<MirrorKey, (Arc<Mirror>, Vec<(usize, Want)>)> = HashMap::new();
-        for (at, Wanted { key, access, files }) in wanted.into_iter().enumerate() {
+        for (at, wanted) in wanted.into_iter().enumerate() {
+            let Wanted { key, access, files, folders } = wanted;
             match self.mirror(&key.remote, &access) {
                 Err(error) => results[at] = Some(BranchRead { key, texts: Err(Arc::new(error)) }),
                 Ok((mirror_key, mirror)) => {
                     let group = groups.entry(mirror_key).or_insert_with(|| (mirror, Vec::new()));
-                    group
-                        .1
-                        .push((at, Want::new(key, files.iter().map(|(path, kind)| (path, *kind)))));
+                    let files = files.iter().map(|(path, kind)| (path, *kind));
+                    group.1.push((at, Want { folders, ..Want::new(key, files) }));
                 }
             }
         }
@@ -210,6 +217,7 @@ pub(crate) struct Mirror {
 pub(crate) struct Want {
     pub(crate) key: BranchKey,
     paths: BTreeSet<FilePath>,
+    folders: BTreeSet<ManifestFolder>,
 }
 
 impl Want {
@@ -218,7 +226,7 @@ impl Want {
         files: impl IntoIterator<Item = (&'a FilePath, FileKind)>,
     ) -> Self {
         let paths = files.into_iter().flat_map(|(path, kind)| candidates(path, kind)).collect();
-        Self { key, paths }
+        Self { key, paths, folders: BTreeSet::new() }
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use aiu_core::batch::FilePath;
-use aiu_core::edit::FileKind;
+use aiu_core::edit::{FileKind, ManifestFolder};
 
 use crate::object::{Content, ObjectId};
-use crate::tree::{Entry, FileProblem, Mode, candidates};
+use crate::tree::{Entry, FileProblem, Found, Mode, candidates};
 
 /// One path of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub(crate) enum File {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Snapshot {
     files: HashMap<FilePath, File>,
+    /// The files of folders that were asked for.
+    folders: HashMap<ManifestFolder, Vec<FilePath>>,
     /// Which content a readable file has.
     blobs: HashMap<FilePath, ObjectId>,
 }
@@ -29,12 +31,23 @@ impl Snapshot {
     /// A snapshot of these files.
     #[cfg(test)]
     pub(crate) fn of(files: impl IntoIterator<Item = (FilePath, File)>) -> Self {
-        Self { files: files.into_iter().collect(), blobs: HashMap::new() }
+        Self { files: files.into_iter().collect(), ..Self::default() }
     }
 
     /// What stands at `path`; `None` if it was not asked for.
     pub(crate) fn file(&self, path: &FilePath) -> Option<&File> {
         self.files.get(path)
+    }
+
+    /// The files of a folder; `None` if it was not asked for.
+    pub(crate) fn folder(&self, folder: &ManifestFolder) -> Option<&[FilePath]> {
+        self.folders.get(folder).map(Vec::as_slice)
+    }
+
+    /// Those of `folders` that were not asked for yet.
+    pub(crate) fn unlisted(&self, folders: &BTreeSet<ManifestFolder>) -> BTreeSet<ManifestFolder> {
+        let unlisted = folders.iter().filter(|folder| !self.folders.contains_key(*folder));
+        unlisted.cloned().collect()
     }
 
     /// Those of `paths` that were not asked for yet.
@@ -103,12 +116,13 @@ impl Snapshots {
     pub(crate) fn learn(
         &mut self,
         commit: &ObjectId,
-        entries: HashMap<FilePath, Entry>,
+        found: Found,
         contents: &HashMap<ObjectId, Content>,
         limit: u64,
     ) {
         let mut snapshot = self.get(commit).as_ref().clone();
-        for (path, entry) in entries {
+        snapshot.folders.extend(found.folders);
+        for (path, entry) in found.entries {
             let file = match entry {
                 Entry::Missing => File::Missing,
                 Entry::Refused(problem) => File::Refused(problem),

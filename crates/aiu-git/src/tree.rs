@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use aiu_core::batch::FilePath;
-use aiu_core::edit::{FileKind, KUSTOMIZATION_NAMES};
+use aiu_core::edit::{FileKind, FolderFilter, KUSTOMIZATION_NAMES, ManifestFolder};
 
 use crate::object::ObjectId;
 
@@ -88,12 +88,27 @@ pub(crate) struct TreeReader<'a> {
     wanted: HashMap<&'a str, &'a FilePath>,
     /// The folders on the way to wanted paths.
     watched: HashMap<&'a str, Vec<&'a FilePath>>,
-    entries: HashMap<FilePath, Entry>,
+    /// Folders whose files are wanted, whichever they are.
+    folders: Vec<(&'a ManifestFolder, FolderFilter<'a>)>,
+    found: Found,
     unfinished: Vec<u8>,
 }
 
+/// What stands at the paths and in the folders that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// An entry for every wanted path, and for every file of a wanted folder.
+    pub(crate) entries: HashMap<FilePath, Entry>,
+    /// The files of the wanted folders, in the order of their paths. Links and submodules are
+    /// none.
+    pub(crate) folders: HashMap<ManifestFolder, Vec<FilePath>>,
+}
+
 impl<'a> TreeReader<'a> {
-    pub(crate) fn new(wanted: &'a BTreeSet<FilePath>) -> Self {
+    pub(crate) fn new(
+        wanted: &'a BTreeSet<FilePath>,
+        manifests: &'a BTreeSet<ManifestFolder>,
+    ) -> Self {
         let mut watched: HashMap<&str, Vec<&FilePath>> = HashMap::new();
         for path in wanted {
             for folder in folders(path.as_str()) {
@@ -101,7 +116,10 @@ impl<'a> TreeReader<'a> {
             }
         }
         let wanted = wanted.iter().map(|path| (path.as_str(), path)).collect();
-        Self { wanted, watched, entries: HashMap::new(), unfinished: Vec::new() }
+        let folders = manifests.iter().map(|folder| (folder, folder.filter())).collect();
+        let listed = manifests.iter().map(|folder| (folder.clone(), Vec::new())).collect();
+        let found = Found { entries: HashMap::new(), folders: listed };
+        Self { wanted, watched, folders, found, unfinished: Vec::new() }
     }
 
     /// Takes the next piece of output.
@@ -124,24 +142,37 @@ impl<'a> TreeReader<'a> {
         let (mode, id) = (head.next().unwrap_or_default(), head.nth(1).unwrap_or_default());
         for below in self.watched.get(path).into_iter().flatten() {
             let problem = FileProblem::NotAFolder(path.to_owned());
-            self.entries.insert((*below).clone(), Entry::Refused(problem));
+            self.found.entries.insert((*below).clone(), Entry::Refused(problem));
         }
         if let Some(wanted) = self.wanted.get(path) {
-            self.entries.insert((*wanted).clone(), entry(mode, id));
+            self.found.entries.insert((*wanted).clone(), entry(mode, id));
         }
+        self.in_folders(mode, id, path);
         for folder in folders(path) {
             if let Some(wanted) = self.wanted.get(folder) {
-                self.entries.insert((*wanted).clone(), Entry::Refused(FileProblem::Folder));
+                self.found.entries.insert((*wanted).clone(), Entry::Refused(FileProblem::Folder));
+            }
+        }
+    }
+
+    fn in_folders(&mut self, mode: &str, id: &str, path: &str) {
+        for (folder, filter) in &self.folders {
+            if filter.admits(path)
+                && let file @ Entry::File { .. } = entry(mode, id)
+                && let Ok(path) = FilePath::join("", path)
+            {
+                self.found.folders.entry((*folder).clone()).or_default().push(path.clone());
+                self.found.entries.insert(path, file);
             }
         }
     }
 
     /// What was found, with an entry for every wanted path.
-    pub(crate) fn finish(mut self) -> HashMap<FilePath, Entry> {
+    pub(crate) fn finish(mut self) -> Found {
         for path in self.wanted.into_values() {
-            self.entries.entry(path.clone()).or_insert(Entry::Missing);
+            self.found.entries.entry(path.clone()).or_insert(Entry::Missing);
         }
-        self.entries
+        self.found
     }
 }
 
@@ -166,7 +197,7 @@ mod tests {
 
     use aiu_core::batch::FilePath;
 
-    use super::{Entry, FileProblem, Mode, TreeReader};
+    use super::{Entry, FileProblem, Found, ManifestFolder, Mode, TreeReader};
 
     #[test]
     fn every_wanted_path_gets_an_answer_however_the_stream_is_cut() {
@@ -200,11 +231,27 @@ mod tests {
         let stream = lines.concat();
         let wanted: BTreeSet<FilePath> =
             rows.iter().map(|(path, _)| FilePath::join("", path).unwrap()).collect();
+        let folder = |name: &str, recurse| ManifestFolder {
+            folder: FilePath::join("", name).unwrap(),
+            recurse,
+            include: None,
+            exclude: None,
+        };
+        let folders = [folder("a", false), folder("", true), folder("none", true)].into();
         for size in [1, 3, stream.len()] {
-            let mut reader = TreeReader::new(&wanted);
+            let mut reader = TreeReader::new(&wanted, &folders);
             stream.as_bytes().chunks(size).for_each(|piece| reader.take(piece));
-            let entries = reader.finish();
-            assert_eq!(entries.len(), rows.len());
+            let Found { entries, folders } = reader.finish();
+            // Those wanted, and one that only a folder holds.
+            assert_eq!(entries.len(), rows.len() + 1);
+            let names = |name, recurse| {
+                let files = folders[&folder(name, recurse)].iter().map(FilePath::as_str);
+                files.collect::<Vec<_>>().join(" ")
+            };
+            let in_a = "a/plain.yaml a/run.yaml a/old-mode.yaml a/ü \"q\".yaml";
+            assert_eq!(names("a", false), in_a, "no folder inside");
+            assert_eq!(names("", true), format!("{in_a} other.yaml"), "no link, no other file");
+            assert_eq!(names("none", true), "");
             for (path, expected) in &rows {
                 assert_eq!(entries[&FilePath::join("", path).unwrap()], *expected, "{path}");
             }

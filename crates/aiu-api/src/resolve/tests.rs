@@ -36,7 +36,15 @@ fn shown(plan: &WorkPlan) -> String {
             Target::File(git) => {
                 let file = match &git.file {
                     TargetFile::Known(path, kind) => format!("{path} as {kind:?}"),
-                    TargetFile::ByFolder { file, folder } => format!("{file} by {folder}"),
+                    TargetFile::ByFolder { file, folder, manifests } => {
+                        let or = manifests.as_ref().map_or("", |_| " or manifests");
+                        format!("{file} by {folder}{or}")
+                    }
+                    TargetFile::Manifests(ManifestFolder { folder, recurse, include, exclude }) => {
+                        let deep = if *recurse { " and below" } else { "" };
+                        let patterns = [include, exclude].map(|p| p.as_deref().unwrap_or("-"));
+                        format!("manifests of {folder}{deep} {}", patterns.join(" "))
+                    }
                 };
                 format!("{file} on {}", git.branch.base.as_deref().unwrap_or("HEAD"))
             }
@@ -54,7 +62,7 @@ fn shown(plan: &WorkPlan) -> String {
 fn annotations_become_tracked_images() {
     let git = ("write-back-method", "git");
     #[rustfmt::skip]
-    let rows: [(&[(&str, &str)], &str, &str); 10] = [
+    let rows: [(&[(&str, &str)], &str, &str); 17] = [
         (&[("image-list", "web=acme/web:^1.2")], HELM, "web by semver to Helm spec"),
         (&[("image-list", "acme/web,x=acme/y"), ("update-strategy", "latest"), ("x.update-strategy", "name")], HELM,
          "acme/web by newest-build to Helm spec; x by alphabetical to Helm spec"),
@@ -64,7 +72,18 @@ fn annotations_become_tracked_images() {
         (&[("image-list", "web=acme/web"), git, ("write-back-target", "kustomization:/base")],
          "spec: {source: {repoURL: u, path: o/p, targetRevision: HEAD}}", "web by semver to base as Kustomization on HEAD"),
         (&[("image-list", "web=acme/web"), git], "spec: {source: {repoURL: u, path: o/p}}",
-         "web by semver to o/p/.argocd-source-shop.yaml by o/p on HEAD"),
+         "web by semver to o/p/.argocd-source-shop.yaml by o/p or manifests on HEAD"),
+        (&[("image-list", "web=acme/web"), git], "spec: {source: {repoURL: u, path: o/p, directory: {recurse: true, include: '*.yaml'}}}",
+         "web by semver to manifests of o/p and below *.yaml - on HEAD"),
+        (&[("image-list", "web=acme/web"), git], "spec: {source: {repoURL: u, path: o/p}}\nstatus: {sourceType: Directory}",
+         "web by semver to manifests of o/p - - on HEAD"),
+        (&[("image-list", "web=acme/web"), git, ("write-back-target", "manifests:base")], "spec: {source: {repoURL: u, path: o/p, directory: {exclude: x.yaml}}}",
+         "web by semver to manifests of o/p/base - x.yaml on HEAD"),
+        (&[("image-list", "web=acme/web"), git, ("write-back-target", "manifests:/base")], "spec: {source: {repoURL: u, path: o/p}}",
+         "web by semver to manifests of base - - on HEAD"),
+        (&[("image-list", "web=acme/web"), git, ("write-back-target", "manifest")], "spec: {source: {repoURL: u, path: o/p}}", "all dropped: WriteBackInvalid"),
+        (&[("image-list", "web=acme/web"), git, ("write-back-target", "manifests:../..")], "spec: {source: {repoURL: u, path: p}}", "all dropped: WriteBackInvalid"),
+        (&[("image-list", "web=acme/web")], "spec: {source: {repoURL: u, path: p, directory: {}}}", "all dropped: UnsupportedSourceType"),
         (&[("image-list", "web=acme/web"), git, ("write-back-target", "o/values.yaml")],
          "spec: {source: {repoURL: u, path: o/p, kustomize: {}}}", "all dropped: WriteBackInvalid"),
         (&[("image-list", "web=acme/web")], "spec: {source: {repoURL: u, path: p}}", "all dropped: UnsupportedSourceType"),
@@ -73,6 +92,26 @@ fn annotations_become_tracked_images() {
     ];
     for (pairs, spec, expected) in rows {
         assert_eq!(shown(&plan(ANNOTATIONS_ONLY, &annotated(pairs, spec))), expected, "{pairs:?}");
+    }
+}
+
+/// Who selects Applications by a pattern has to say that plain manifests shall be edited.
+#[test]
+fn a_resource_names_the_manifests_as_its_target() {
+    let directory = "metadata: {name: shop}\nspec: {source: {repoURL: u, path: p, directory: {}}}";
+    let unknown = "metadata: {name: shop}\nspec: {source: {repoURL: u, path: p}}";
+    #[rustfmt::skip]
+    let rows = [
+        ("{writeBackTarget: manifests}", directory, "web by semver to manifests of p - - on HEAD"),
+        ("{writeBackTarget: manifests}", unknown, "web by semver to manifests of p - - on HEAD"),
+        ("{}", directory, "all dropped: UnsupportedSourceType"),
+        ("{}", unknown, "web by semver to p/.argocd-source-shop.yaml by p on HEAD"),
+    ];
+    for (config, app, expected) in rows {
+        let updater = format!(
+            "metadata: {{name: u}}\nspec: {{writeBackConfig: {{method: git, gitConfig: {config}}}, applicationRefs: [{{namePattern: '*', images: [{{alias: web, imageName: acme/web}}]}}]}}"
+        );
+        assert_eq!(shown(&plan(&updater, app)), expected, "{config} {app}");
     }
 }
 

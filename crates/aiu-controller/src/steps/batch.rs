@@ -8,12 +8,12 @@ use aiu_api::plan::{GitTarget, Target};
 use aiu_core::batch::{AppName, BranchBatch, BranchKey, CommitPlan, FileEdit, ImageChange};
 use aiu_core::decide::Verdict;
 use aiu_core::edit::{SourceRef, Wish};
-use aiu_core::image::ImageReference;
+use aiu_core::image::{ImageReference, TagRef};
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::template::{BranchData, Template, branch_name};
 
-use super::Row;
-use super::read::{Texts, read_key, resolved_file};
+use super::read::{Resolved, Texts, read_key, resolved};
+use super::{Row, manifests};
 
 /// One change, and the row that it belongs to.
 #[derive(Clone, Debug)]
@@ -47,18 +47,35 @@ pub struct SpecBatch {
 /// The open rows whose verdict asks for a write.
 pub fn changes(rows: &[Row]) -> Vec<Change> {
     let open = rows.iter().enumerate().filter(|(_, row)| row.is_open());
-    open.filter_map(|(index, row)| {
-        let Verdict::UpdateTo(tag) = &row.decision.as_ref()?.verdict else { return None };
-        let repository = row.image.configured.repository.clone();
-        let change = ImageChange {
-            alias: row.image.configured.alias.clone(),
-            from: row.current.as_ref().and_then(|current| current.reference.clone()),
-            to: ImageReference { repository, tag: Some(tag.clone()) },
-            labels: BTreeMap::new(),
+    open.flat_map(|(index, row)| {
+        let verdict = row.decision.as_ref().map(|decision| &decision.verdict);
+        let to = match verdict {
+            Some(Verdict::UpdateTo(tag)) => Some(tag),
+            _ => None,
         };
-        Some(Change { row: index, change })
+        let changes = to.map(|tag| changes_of(row, tag)).unwrap_or_default();
+        changes.into_iter().map(move |change| Change { row: index, change })
     })
     .collect()
+}
+
+/// The row's change; where plain manifests hold several tags, one for each (spec 40 B3).
+fn changes_of(row: &Row, tag: &TagRef) -> Vec<ImageChange> {
+    let configured = &row.image.configured;
+    let to = ImageReference { repository: configured.repository.clone(), tag: Some(tag.clone()) };
+    let change = |from: Option<&ImageReference>| ImageChange {
+        alias: configured.alias.clone(),
+        from: from.cloned(),
+        to: to.clone(),
+        labels: BTreeMap::new(),
+    };
+    if row.fields.is_empty() {
+        let current = row.current.as_ref().and_then(|current| current.reference.as_ref());
+        return vec![change(current)];
+    }
+    let behind = |from: &&ImageReference| from.tag.as_ref() != Some(tag);
+    let references = manifests::references(row).into_iter().filter(behind);
+    references.map(|from| change(Some(from))).collect()
 }
 
 /// Groups the changes. Rows that cannot be grouped, because their branch's name cannot be
@@ -109,11 +126,20 @@ fn commit(
     let Some(Ok(branch)) = texts.get(&read_key(target)) else {
         return Err(failure("GitUnreachable", "the branch was not read".to_owned()));
     };
-    let (path, kind) = resolved_file(&target.file, branch)
-        .map_err(|cause| failure("UnsupportedSourceType", cause))?;
-    // Argo CD lets the lists of an override file replace those of the spec, so it must carry
-    // every image of the Application, changed or not.
-    let all = kind.is_override();
+    let resolved =
+        resolved(&target.file, branch).map_err(|(reason, cause)| failure(reason, cause))?;
+    let edits = match resolved {
+        Resolved::File(path, kind) => {
+            // Argo CD lets the lists of an override file replace those of the spec, so it must
+            // carry every image of the Application, changed or not.
+            let wishes = wishes(rows, changes, app, kind.is_override());
+            vec![FileEdit { path, kind, wishes }]
+        }
+        Resolved::Manifests(_) => {
+            let wished = changes.iter().map(|it| (&rows[it.row], it.change.to.clone()));
+            manifests::edits(&wished.collect::<Vec<_>>())
+        }
+    };
     let told: Vec<ImageChange> = changes.iter().map(|change| change.change.clone()).collect();
     let mut key = target.branch.clone();
     if let Some(template) = &key.head {
@@ -121,8 +147,7 @@ fn commit(
             head(template, app, &told).map_err(|cause| failure("BranchNameInvalid", cause))?;
         key.head = Some(name);
     }
-    let edit = FileEdit { path, kind, wishes: wishes(rows, changes, app, all) };
-    Ok((key, CommitPlan { application: app.clone(), edits: vec![edit], changes: told }))
+    Ok((key, CommitPlan { application: app.clone(), edits, changes: told }))
 }
 
 /// What a target shall say: the changes, and with `all` the present values of the other

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use aiu_core::decide::{
-    Current, CurrentSource, DecideOptions, Merit, Shortlist, TagList, Verdict, decide, findings,
-    reselect_live, shortlist,
+    Current, CurrentSource, DecideOptions, Decision, Merit, Shortlist, TagList, Verdict, decide,
+    findings, reselect_live, shortlist,
 };
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::policy::{UpdatePolicy, UpdateStrategy};
 use aiu_core::report::Finding;
 use aiu_registry::{ScanError, ScanKey, ScanRequest};
 
-use super::Row;
+use super::{Row, manifests};
 use crate::cycle::World;
 
 /// What every scan came to.
@@ -96,11 +96,41 @@ fn decide_row(row: &mut Row, policy: &UpdatePolicy, list: &Arc<Shortlist>, world
     if let Some(sibling) = stale_sibling(row, list, &options) {
         row.current = Some(sibling);
     }
+    let decision = all_places(row, policy, list, &options);
     let image = &row.image.configured;
-    let decision = decide(list, policy, image, row.current.as_ref(), &options);
-    row.findings = findings(&decision, policy, image, row.current.as_ref());
-    row.outcome = finished(&decision.verdict, &row.findings);
+    let found = findings(&decision, policy, image, row.current.as_ref());
+    row.outcome = finished(&decision.verdict, &found);
+    row.findings.extend(found);
     row.decision = Some(decision);
+}
+
+/// The decision for an image that may stand in several places of plain manifests: what holds one
+/// of them holds all, and the first that is behind makes them all move (spec 40 B3).
+fn all_places(
+    row: &mut Row,
+    policy: &UpdatePolicy,
+    list: &Arc<Shortlist>,
+    options: &DecideOptions,
+) -> Decision {
+    let image = &row.image.configured;
+    let rank = |verdict: &Verdict| match verdict {
+        Verdict::Held(_) => 0,
+        Verdict::UpdateTo(_) => 1,
+        Verdict::UpToDate | Verdict::NoCandidate(_) => 2,
+    };
+    let first = (row.current.clone(), decide(list, policy, image, row.current.as_ref(), options));
+    let others = manifests::references(row).into_iter().map(|reference| {
+        let current =
+            Some(Current { reference: Some(reference.clone()), source: CurrentSource::Target });
+        let decision = decide(list, policy, image, current.as_ref(), options);
+        (current, decision)
+    });
+    // Of equal ones the first counts.
+    let (current, decision) = others.fold(first, |best, other| {
+        if rank(&other.1.verdict) < rank(&best.1.verdict) { other } else { best }
+    });
+    row.current = current;
+    decision
 }
 
 /// Under the digest strategy several containers may run one image at different ages; the one

@@ -7,6 +7,7 @@ pub mod batch;
 pub mod choose;
 pub mod contend;
 pub mod inspect;
+pub mod manifests;
 pub mod observe;
 pub mod plan;
 pub mod read;
@@ -16,8 +17,10 @@ pub mod write;
 use std::sync::Arc;
 
 use aiu_api::plan::TrackedImage;
+use aiu_core::batch::FilePath;
 use aiu_core::decide::{Current, Decision};
 use aiu_core::edit::Keys;
+use aiu_core::image::ImageReference;
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::report::Finding;
 use aiu_registry::{Credentials, ScanRequest};
@@ -33,12 +36,23 @@ pub struct Row {
     pub current: Option<Current>,
     /// The keys under which its target holds it; known once the target's shape is.
     pub keys: Option<Keys>,
+    /// The image fields of plain manifests that hold it, where those are its target.
+    pub fields: Vec<Field>,
     /// What was decided.
     pub decision: Option<Decision>,
     /// What a person should know about the decision.
     pub findings: Vec<Finding>,
     /// What came of it; `None` while it is still on its way.
     pub outcome: Option<Outcome>,
+}
+
+/// An image field of a plain manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The file.
+    pub file: FilePath,
+    /// What it says.
+    pub image: ImageReference,
 }
 
 impl Row {
@@ -54,6 +68,7 @@ impl Row {
             request,
             current: None,
             keys: None,
+            fields: Vec::new(),
             decision: None,
             findings: Vec::new(),
             outcome: None,

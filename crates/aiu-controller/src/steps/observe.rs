@@ -9,9 +9,10 @@ use aiu_core::decide::{Current, CurrentSource};
 use aiu_core::edit::{EditError, FileKind, Keys, current, current_in_spec};
 use aiu_core::image::{ImageReference, Registry};
 use aiu_core::outcome::{Outcome, Stage};
+use aiu_core::report::Finding;
 
-use super::Row;
-use super::read::{self, Texts, Unreadable, resolved_file};
+use super::read::{self, Resolved, Texts, Unreadable, resolved};
+use super::{Field, Row, manifests};
 use crate::cluster::Piece;
 use crate::cycle::World;
 
@@ -33,8 +34,10 @@ pub fn observe(rows: &mut [Row], texts: &Texts, world: &World) {
         };
         match seen {
             Err((reason, message)) => row.fail(Stage::Selected, reason, message),
-            Ok(Seen { keys, places }) => {
+            Ok(Seen { keys, places, fields, findings }) => {
                 row.keys = Some(keys);
+                row.fields = fields;
+                row.findings = findings;
                 match judge(&row.image, places, &default) {
                     Some(current) => row.current = Some(current),
                     None => row.outcome = Some(Outcome::NotLive),
@@ -45,9 +48,13 @@ pub fn observe(rows: &mut [Row], texts: &Texts, world: &World) {
 }
 
 /// Where an image was looked for, and what stood there.
-struct Seen {
-    keys: Keys,
-    places: Vec<(CurrentSource, ImageReference)>,
+pub(super) struct Seen {
+    pub(super) keys: Keys,
+    pub(super) places: Vec<(CurrentSource, ImageReference)>,
+    /// Where plain manifests hold it.
+    pub(super) fields: Vec<Field>,
+    /// What a person should know about the files.
+    pub(super) findings: Vec<Finding>,
 }
 
 fn in_spec(row: &Row, source_type: SourceType, world: &World) -> Result<Seen, Unreadable> {
@@ -56,6 +63,8 @@ fn in_spec(row: &Row, source_type: SourceType, world: &World) -> Result<Seen, Un
     Ok(Seen {
         keys,
         places: found.map(|found| (CurrentSource::Target, found)).into_iter().collect(),
+        fields: Vec::new(),
+        findings: Vec::new(),
     })
 }
 
@@ -70,9 +79,16 @@ fn in_file(
         Some(Err(error)) => return Err((error.reason(), error.to_string())),
         None => return Err(("GitUnreachable", "the branch was not read".to_owned())),
     };
-    let (path, kind) = resolved_file(&target.file, branch).map_err(|cause| {
-        ("UnsupportedSourceType", format!("{}: {cause}", row.image.key.application))
-    })?;
+    let resolved = resolved(&target.file, branch)
+        .map_err(|(reason, cause)| (reason, format!("{}: {cause}", row.image.key.application)))?;
+    let (path, kind) = match resolved {
+        Resolved::File(path, kind) => (path, kind),
+        Resolved::Manifests(folder) => {
+            let default = world.registries.default_registry();
+            let in_use = row.image.force || runs(&row.image, &default) == Some(true);
+            return manifests::seen(&row.image, folder, branch, in_use);
+        }
+    };
     let keys = row.image.names.keys(kind);
     let mut places = Vec::new();
     let file = read::text(branch, &path, kind)?;
@@ -101,7 +117,7 @@ fn in_file(
     {
         places.push((CurrentSource::Spec, found));
     }
-    Ok(Seen { keys, places })
+    Ok(Seen { keys, places, fields: Vec::new(), findings: Vec::new() })
 }
 
 /// The keys that hold the image in the Application's own spec, given its target's shape.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::lists::is_same_repository;
 use super::yaml::{Kind, NodeId, Plan, Tree};
-use super::{EditError, Edited};
+use super::{EditError, Edited, Problem};
 use crate::image::{ImageReference, Repository};
 
 /// Keys of a pod's spec whose elements have an `image`.
@@ -23,19 +23,28 @@ pub struct Place {
 ///
 /// # Errors
 ///
-/// A text that cannot be read, if the repository's name occurs in it at all.
+/// A text that cannot be read, if the repository's name occurs in it at all;
+/// [`Problem::Templated`] if the only fields that hold the name are templates.
 pub fn places(text: &str, repository: &Repository) -> Result<Vec<Place>, EditError> {
     if !text.contains(repository.path()) {
         return Ok(Vec::new());
     }
     let tree = Tree::parse(text)?;
     let fields = fields(&tree, &[repository.path()])?;
-    let place = |node: NodeId| {
+    let place = |&node: &NodeId| {
         let image: ImageReference = tree.text_of(node)?.parse().ok()?;
         is_same_repository(&image.repository, repository)
             .then(|| Place { line: tree.line(node), image })
     };
-    Ok(fields.into_iter().filter_map(place).collect())
+    let places: Vec<Place> = fields.iter().filter_map(place).collect();
+    let is_template = |&&node: &&NodeId| {
+        let names = |text: &str| text.contains("{{") && text.contains(repository.path());
+        tree.text_of(node).is_some_and(names)
+    };
+    match fields.iter().find(is_template) {
+        Some(&node) if places.is_empty() => Err(tree.error(Problem::Templated, node)),
+        _ => Ok(places),
+    }
 }
 
 /// Gives every field of a wished repository the wished tag. The name stays as it is written.
@@ -53,7 +62,13 @@ pub(super) fn apply(text: &str, wishes: &[&ImageReference]) -> Result<Edited, Ed
         let wish =
             wishes.iter().rfind(|image| is_same_repository(&image.repository, &present.repository));
         if let Some(tag) = wish.and_then(|image| image.tag.as_ref()) {
-            plan.set(node, &format!("{}{tag}", name(written)))?;
+            // Where a digest stands alone, a new digest takes its place (spec 40, B3-4).
+            let pinned = present.tag.as_ref().is_some_and(|tag| tag.name().is_none());
+            let text = match tag.pinned_digest().filter(|_| pinned) {
+                Some(digest) => format!("{}@{digest}", name(written)),
+                None => format!("{}{tag}", name(written)),
+            };
+            plan.set(node, &text)?;
         }
     }
     plan.finish()

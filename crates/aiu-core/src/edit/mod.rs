@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::image::{ImageReference, Repository};
 
 mod error;
+mod folder;
 pub mod helm_values;
 pub mod kustomization;
 pub mod lists;
@@ -25,6 +26,7 @@ mod yaml;
 mod tests;
 
 pub use error::{EditError, Problem};
+pub use folder::{FolderFilter, ManifestFolder};
 pub use spec::SourceRef;
 
 use source_block::List;

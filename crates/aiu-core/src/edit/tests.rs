@@ -194,6 +194,26 @@ fn manifests_tell_each_place() {
     assert_eq!(said, ["2: acme/web:1", "7: acme/web@sha256:aa"]);
 }
 
+/// An image whose tag is filled in by a template is not ours to move; that is told, unless the
+/// text holds the image elsewhere.
+#[test]
+fn manifests_tell_of_fields_that_are_templates() {
+    let rows = [
+        ("containers: [{image: 'acme/web:{{ .tag }}'}]", "line 1: the file holds template actions"),
+        ("containers:\n- image: acme/web:{{ .tag }}", "line 2: the file holds template actions"),
+        ("containers: [{image: 'acme/web:{{ .tag }}'}, {image: acme/web:1}]", "acme/web:1"),
+        ("containers: [{image: 'acme/job:{{ .tag }}'}]\nx: acme/web", ""),
+        ("x: 'acme/web:{{ .tag }}'", ""),
+    ];
+    for (text, expected) in rows {
+        let said = match manifests::places(text, &"acme/web".parse().unwrap()) {
+            Ok(places) => places.iter().map(|place| place.image.to_string()).collect(),
+            Err(error) => error.to_string(),
+        };
+        assert!(said.starts_with(expected) && said.is_empty() == expected.is_empty(), "{said}");
+    }
+}
+
 #[test]
 fn a_missing_file_is_made_where_the_specification_makes_one() {
     let wish = |keys: Keys| [Wish { keys, image: "acme/web:1.2".parse().unwrap() }];

@@ -7,13 +7,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use aiu_core::batch::FilePath;
+use aiu_core::edit::ManifestFolder;
 
 use super::{Mirror, Store};
 use crate::answer::{self, Trouble};
 use crate::command::{Call, Step};
 use crate::listing::Listing;
 use crate::object::{BlobReader, Content, ObjectId};
-use crate::tree::{Entry, TreeReader};
+use crate::tree::{Found, TreeReader};
 
 impl Mirror {
     /// Asks the remote. Branches alone are cheap; with `HEAD` the server sends all its refs,
@@ -55,8 +56,9 @@ impl Mirror {
         store: &Store,
         tip: &ObjectId,
         paths: &BTreeSet<FilePath>,
-    ) -> Result<HashMap<FilePath, Entry>, Trouble> {
-        let mut reader = TreeReader::new(paths);
+        folders: &BTreeSet<ManifestFolder>,
+    ) -> Result<Found, Trouble> {
+        let mut reader = TreeReader::new(paths, folders);
         let call = Call::new(Step::ListTree, &["-r", "-z", "--full-tree", tip.as_str()]);
         self.local(store, Step::ListTree, call, &mut |piece| reader.take(piece)).await?;
         Ok(reader.finish())

@@ -7,6 +7,7 @@ use std::io;
 use std::sync::Arc;
 
 use aiu_core::batch::{BranchKey, FilePath};
+use aiu_core::edit::ManifestFolder;
 use sha2::{Digest, Sha256};
 
 use super::ask::lines;
@@ -17,7 +18,7 @@ use crate::error::GitError;
 use crate::listing::{Listing, Resolved};
 use crate::object::{Content, ObjectId};
 use crate::snapshot::Snapshots;
-use crate::tree::Entry;
+use crate::tree::{Entry, Found};
 
 /// How often reading starts over because the branches moved or the mirror was damaged.
 const ROUNDS: usize = 3;
@@ -36,8 +37,15 @@ pub(super) struct Turn {
     whole: bool,
 }
 
-/// Paths to look at, by tip, and the branch that the tip belongs to.
-type Tips = BTreeMap<ObjectId, (Arc<str>, BTreeSet<FilePath>)>;
+/// What to look at, by tip.
+type Tips = BTreeMap<ObjectId, Tip>;
+
+/// The branch that a tip belongs to, and what to look at there.
+struct Tip {
+    branch: Arc<str>,
+    paths: BTreeSet<FilePath>,
+    folders: BTreeSet<ManifestFolder>,
+}
 
 impl Mirror {
     /// Finds out where the wanted branches are and what the wanted files say there.
@@ -89,9 +97,13 @@ impl Mirror {
         let mut tips = Tips::new();
         for (want, resolved) in wants.iter().zip(&resolved) {
             if let Ok(Resolved { tip, read, .. }) = resolved {
-                let (_, paths) =
-                    tips.entry(tip.clone()).or_insert_with(|| (Arc::clone(read), BTreeSet::new()));
-                paths.extend(want.paths.iter().cloned());
+                let tip = tips.entry(tip.clone()).or_insert_with(|| Tip {
+                    branch: Arc::clone(read),
+                    paths: BTreeSet::new(),
+                    folders: BTreeSet::new(),
+                });
+                tip.paths.extend(want.paths.iter().cloned());
+                tip.folders.extend(want.folders.iter().cloned());
             }
         }
         let Some(format) = tips.keys().next().map(ObjectId::format) else {
@@ -200,8 +212,8 @@ impl Mirror {
         tips: &Tips,
     ) -> Result<(), Trouble> {
         let mut wanted = String::new();
-        for (tip, (branch, _)) in tips.iter().filter(|(tip, _)| !turn.tips.contains(*tip)) {
-            let _ = writeln!(wanted, "+{tip}:{}", tip_ref(branch));
+        for (tip, at) in tips.iter().filter(|(tip, _)| !turn.tips.contains(*tip)) {
+            let _ = writeln!(wanted, "+{tip}:{}", tip_ref(&at.branch));
         }
         if wanted.is_empty() {
             return Ok(());
@@ -217,14 +229,15 @@ impl Mirror {
     /// Reads what is not known yet of the wanted files.
     async fn look(&self, turn: &mut Turn, store: &Store, tips: &Tips) -> Result<(), Trouble> {
         let mut contents = turn.snapshots.contents();
-        let mut found: Vec<(&ObjectId, HashMap<FilePath, Entry>)> = Vec::new();
-        for (tip, (_, paths)) in tips {
-            let unseen = turn.snapshots.get(tip).unseen(paths);
-            if !unseen.is_empty() {
-                found.push((tip, self.list_tree(store, tip, &unseen).await?));
+        let mut found: Vec<(&ObjectId, Found)> = Vec::new();
+        for (tip, Tip { paths, folders, .. }) in tips {
+            let known = turn.snapshots.get(tip);
+            let (unseen, unlisted) = (known.unseen(paths), known.unlisted(folders));
+            if !unseen.is_empty() || !unlisted.is_empty() {
+                found.push((tip, self.list_tree(store, tip, &unseen, &unlisted).await?));
             }
         }
-        let entries = found.iter().flat_map(|(_, entries)| entries.values());
+        let entries = found.iter().flat_map(|(_, found)| found.entries.values());
         let blobs: BTreeSet<ObjectId> = entries
             .filter_map(|entry| match entry {
                 Entry::File { blob, .. } if !contents.contains_key(blob) => Some(blob.clone()),
@@ -234,8 +247,8 @@ impl Mirror {
         if !blobs.is_empty() {
             contents.extend(self.read_blobs(store, &blobs, turn.whole).await?);
         }
-        for (tip, entries) in found {
-            turn.snapshots.learn(tip, entries, &contents, self.settings.max_file_bytes);
+        for (tip, found) in found {
+            turn.snapshots.learn(tip, found, &contents, self.settings.max_file_bytes);
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! Reading files: how often remotes are asked, and what is not read.
 
-use aiu_core::edit::FileKind;
+use std::collections::BTreeSet;
+
+use aiu_core::edit::{FileKind, ManifestFolder};
 use aiu_git::{FileText, GitAccess, GitCounts, Wanted};
 use aiu_testkit::git::{Commit, Cut, GitRemote, GitWrapper};
 
@@ -154,7 +156,12 @@ async fn a_kustomization_has_three_names() {
     let bench = Bench::new();
     let folders = ["a", "b", "c", "", "d", "e"].map(path);
     let files = folders.iter().map(|it| (it.clone(), FileKind::Kustomization)).collect();
-    let wanted = Wanted { key: key(&remote.url(), ""), access: GitAccess::Ambient, files };
+    let wanted = Wanted {
+        key: key(&remote.url(), ""),
+        access: GitAccess::Ambient,
+        files,
+        folders: BTreeSet::new(),
+    };
     let texts = bench.mirrors.read(vec![wanted]).await.remove(0).texts.unwrap();
     let found = folders.map(|folder| match texts.file(&folder, FileKind::Kustomization) {
         Some(FileText::Text { path, text }) => format!("{path}: {text}"),
@@ -169,6 +176,41 @@ async fn a_kustomization_has_three_names() {
         "Some(Missing)",
     ];
     assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn the_manifests_of_a_folder_are_read_at_once() {
+    let remote = GitRemote::seeded([
+        ("app/a.yaml", "one"),
+        ("app/b.json", "two"),
+        ("app/readme.md", "none"),
+        ("app/sub/c.yml", "three"),
+        ("other/d.yaml", "none"),
+    ]);
+    let bench = Bench::new();
+    let folder =
+        |recurse| ManifestFolder { folder: path("app"), recurse, include: None, exclude: None };
+    let wanted = |recurse| Wanted {
+        key: key(&remote.url(), ""),
+        access: GitAccess::Ambient,
+        files: Vec::new(),
+        folders: [folder(recurse)].into(),
+    };
+    let read = bench.mirrors.read(vec![wanted(false), wanted(true)]).await;
+    let say = |at: usize, recurse| {
+        let texts = read[at].texts.as_ref().unwrap();
+        let files = texts.manifests(&folder(recurse)).unwrap().iter();
+        let text = |path| match texts.file(path, FileKind::Manifest) {
+            Some(FileText::Text { path, text }) => format!("{path}: {text}"),
+            other => format!("{other:?}"),
+        };
+        files.map(text).collect::<Vec<_>>()
+    };
+    assert_eq!(say(0, false), ["app/a.yaml: one", "app/b.json: two"]);
+    assert_eq!(say(1, true), ["app/a.yaml: one", "app/b.json: two", "app/sub/c.yml: three"]);
+    assert_eq!(bench.asked(), (1, 1, 1, 0));
+    bench.mirrors.read(vec![wanted(true)]).await;
+    assert_eq!(bench.asked(), (2, 1, 1, 0), "nothing is fetched again");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What the tests share: short ways to say things.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -109,7 +109,7 @@ pub(crate) fn key(url: &str, branches: &str) -> BranchKey {
 
 pub(crate) fn wanted(key: &BranchKey, files: &[&str]) -> Wanted {
     let files = files.iter().map(|file| (path(file), FileKind::HelmValues)).collect();
-    Wanted { key: key.clone(), access: GitAccess::Ambient, files }
+    Wanted { key: key.clone(), access: GitAccess::Ambient, files, folders: BTreeSet::new() }
 }
 
 pub(crate) fn work(key: &BranchKey, commits: Vec<CommitPlan>) -> BranchWork {

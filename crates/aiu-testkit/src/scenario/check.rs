@@ -50,7 +50,7 @@ pub(super) fn differences(
     for (name, count) in &expected.counts {
         compare(&mut wrong, name, &Some(count), &counts.get(name));
     }
-    commits(&mut wrong, expected, before, &after);
+    commits(&mut wrong, expected, before, &after, stage);
     files(&mut wrong, expected, &after, stage)?;
     Ok(wrong)
 }
@@ -87,7 +87,13 @@ fn counts(
     counts
 }
 
-fn commits(wrong: &mut Vec<String>, expected: &Expected, before: &Snapshot, after: &Snapshot) {
+fn commits(
+    wrong: &mut Vec<String>,
+    expected: &Expected,
+    before: &Snapshot,
+    after: &Snapshot,
+    stage: &Stage,
+) {
     let gained = |url: &str, branch: &str| {
         let of = |snapshot: &Snapshot| {
             snapshot.commits.get(url).and_then(|b| b.get(branch)).cloned().unwrap_or_default()
@@ -102,12 +108,9 @@ fn commits(wrong: &mut Vec<String>, expected: &Expected, before: &Snapshot, afte
     }
     for (url, branches) in &expected.messages {
         for (branch, messages) in branches {
-            compare(
-                wrong,
-                &format!("messages on {branch} of {url}"),
-                messages,
-                &gained(url, branch),
-            );
+            let found = gained(url, branch);
+            let found: Vec<String> = found.iter().map(|it| stage.in_its_words(it)).collect();
+            compare(wrong, &format!("messages on {branch} of {url}"), messages, &found);
         }
     }
 }
