@@ -9,7 +9,6 @@ use aiu_core::registries::Registries;
 use aiu_core::template::Template;
 use aiu_git::{Mirrors, Signature, Writers};
 use aiu_registry::Scanner;
-use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::cluster::Cluster;
@@ -20,7 +19,7 @@ use crate::unlock::{Keys, unlock};
 /// What a pass works with.
 pub struct World {
     /// Where Applications come from and patches go.
-    pub cluster: Mutex<Cluster>,
+    pub cluster: Cluster,
     /// The registries and their aliases.
     pub registries: Arc<Registries>,
     /// Asks registries, each question once.

@@ -6,6 +6,7 @@
 pub mod cluster;
 pub mod crash;
 pub mod cycle;
+pub mod leader;
 pub mod passes;
 pub mod phrases;
 pub mod report;

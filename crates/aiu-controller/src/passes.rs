@@ -51,7 +51,7 @@ impl Session {
     pub async fn pass(&self, manifests: Manifests) -> CycleReport {
         let updaters = updaters(&manifests, self.settings.annotation_mode);
         let world = World {
-            cluster: Mutex::new(Cluster::Files(manifests)),
+            cluster: Cluster::Files(Mutex::new(manifests)),
             registries: Arc::clone(&self.registries),
             scanner: Arc::clone(&self.scanner),
             keys: Arc::clone(&self.keys),

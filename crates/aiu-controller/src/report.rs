@@ -62,6 +62,8 @@ pub struct Write {
 pub enum WritePlace {
     /// A manifest of the folder.
     Folder,
+    /// An object of the cluster.
+    Cluster,
     /// A branch of a git remote.
     Branch {
         /// The remote, without credentials.

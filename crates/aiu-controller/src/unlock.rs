@@ -13,6 +13,7 @@ use aiu_core::outcome::{Failure, ImageKey, Stage};
 use aiu_core::registries::CredentialSource;
 use aiu_git::GitAccess;
 use aiu_registry::{Ambient, CredentialError, Credentials, Freshness, Kept, Keyring};
+use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
 
 use crate::cycle::World;
@@ -101,7 +102,7 @@ async fn credentials(
         allowed(image, &source)?;
     }
     if let Some(field) = source.secret() {
-        return in_secret(image, &source, field, world);
+        return in_secret(image, &source, field, world).await;
     }
     let freshness = Freshness { kept, pass_started: started, refused: None };
     let found = world.keys.keyring.credentials(&source, freshness).await;
@@ -143,17 +144,18 @@ async fn ambient(
     found.map_err(|error| failure(error.reason(), format!("your own Docker logins: {error}")))
 }
 
-/// A Secret of the folder.
-fn in_secret(
+/// A Secret of the cluster or folder.
+async fn in_secret(
     image: &TrackedImage,
     source: &CredentialSource,
     (namespace, name, field): (&str, &str, &str),
     world: &World,
 ) -> Result<Credentials, Failure> {
-    let value = world.cluster.lock().secret_field(namespace, name, field).map_err(|cause| {
-        failure("CredentialSecretMissing", format!("credentials from '{source}': {cause}"))
-    })?;
-    aiu_registry::from_secret(source, &value, &image.endpoint, &image.wire_path)
+    let value = world.cluster.secret_field(namespace, name, field).await;
+    let value = value
+        .map_err(|error| failure(error.reason, format!("credentials from '{source}': {error}")))?;
+    let value = value.expose_secret();
+    aiu_registry::from_secret(source, value, &image.endpoint, &image.wire_path)
         .map_err(|error| failure(error.reason(), error.to_string()))
 }
 

@@ -276,7 +276,7 @@ fn file_diff(write: &Write) -> String {
         .header(&old_name, &format!("b/{}", write.file))
         .to_string();
     let place = match &write.place {
-        WritePlace::Folder => String::new(),
+        WritePlace::Folder | WritePlace::Cluster => String::new(),
         WritePlace::Branch { remote, branch, .. } => format!("# {remote} {branch}\n"),
     };
     let new_file = if write.before.is_none() { "new file mode 100644\n" } else { "" };

@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use aiu_api::application::Application;
 use aiu_api::image_updater::ImageUpdater;
@@ -24,6 +25,7 @@ use serde::de::DeserializeOwned;
 use super::documents::{Document, Head, split};
 use super::replace;
 use super::{PatchError, Patched};
+use crate::report::WritePlace;
 
 /// Files above this size hold no manifests that people write.
 const LARGEST_FILE: u64 = 32 << 20;
@@ -36,7 +38,7 @@ pub const CONFIG_MAP: &str = "argocd-image-updater-config";
 pub struct Manifests {
     root: PathBuf,
     texts: BTreeMap<String, String>,
-    applications: Vec<(AppName, Place, Application)>,
+    applications: Vec<(AppName, Place, Arc<Application>)>,
     updaters: Vec<(AppName, ImageUpdater)>,
     settings: BTreeMap<String, String>,
     secrets: BTreeMap<(String, String), Secret>,
@@ -170,7 +172,7 @@ impl Manifests {
     }
 
     /// The Applications, ordered by name.
-    pub fn applications(&self) -> impl Iterator<Item = (&AppName, &Place, &Application)> {
+    pub fn applications(&self) -> impl Iterator<Item = (&AppName, &Place, &Arc<Application>)> {
         self.applications.iter().map(|(name, place, app)| (name, place, app))
     }
 
@@ -238,7 +240,7 @@ impl Manifests {
             self.replace_file(&file, &before, &after)?;
         }
         self.texts.insert(file.clone(), after.clone());
-        Ok(Patched::Changed { file, before, after })
+        Ok(Patched::Changed { place: WritePlace::Folder, file, before, after })
     }
 
     fn replace_file(&self, file: &str, before: &str, after: &str) -> Result<(), PatchError> {
@@ -318,7 +320,11 @@ impl Manifests {
         match (group.split('/').next(), head.kind.as_deref()) {
             (Some("argoproj.io"), Some("Application")) => {
                 if let Some(app) = self.decode::<Application>(file, document) {
-                    self.applications.push((app.full_name(default_namespace), place, app));
+                    self.applications.push((
+                        app.full_name(default_namespace),
+                        place,
+                        Arc::new(app),
+                    ));
                 }
             }
             (Some(aiu_api::PREFIX), Some("ImageUpdater")) => {
@@ -389,7 +395,7 @@ impl Manifests {
     /// Two documents of one name: nobody can say which is meant, so neither is used.
     fn refuse_duplicates(&mut self) {
         let places =
-            |(name, place, _): &(AppName, Place, Application)| (name.clone(), place.clone());
+            |(name, place, _): &(AppName, Place, Arc<Application>)| (name.clone(), place.clone());
         let mut by_name: BTreeMap<AppName, Vec<Place>> = BTreeMap::new();
         for (name, place) in self.applications.iter().map(places) {
             by_name.entry(name).or_default().push(place);

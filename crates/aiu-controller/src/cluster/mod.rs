@@ -1,22 +1,32 @@
 //! Where Applications, resources and settings come from, and where patches go.
 //!
-//! The seam of ARCHITECTURE.md, "two enums, no traits": the Kubernetes API becomes the second
-//! variant; until then a folder of manifests is the only cluster there is.
+//! The seam of ARCHITECTURE.md, "two enums, no traits": the Kubernetes API, or a folder of
+//! manifests that answers like it.
 
+pub mod api;
 pub mod documents;
 pub mod files;
 mod replace;
 
+use std::sync::Arc;
+
+use aiu_api::application::Application;
 use aiu_core::batch::AppName;
 use aiu_core::edit::{EditError, SourceRef, Wish};
+use parking_lot::Mutex;
+use secrecy::SecretString;
 
+use crate::report::WritePlace;
+use api::View;
 use files::Manifests;
 
-/// A place that holds Applications.
+/// A place that holds Applications, as one pass sees it.
 #[derive(Debug)]
 pub enum Cluster {
     /// A folder of manifests (spec 40 B5).
-    Files(Manifests),
+    Files(Mutex<Manifests>),
+    /// The Kubernetes API.
+    Api(View),
 }
 
 /// The document of one Application.
@@ -24,7 +34,7 @@ pub enum Cluster {
 pub struct Piece<'a> {
     /// Its text alone.
     pub text: &'a str,
-    /// The file that it stands in.
+    /// The file that it stands in, or the object's name.
     pub file: &'a str,
     /// The 1-based line of the file that it starts on.
     pub line: usize,
@@ -37,11 +47,13 @@ pub enum Patched {
     AlreadySo,
     /// It was changed, or would have been in a dry run.
     Changed {
-        /// The file, relative to the folder.
+        /// Where.
+        place: WritePlace,
+        /// The file, relative to the folder, or the object's name.
         file: String,
-        /// The file's text before.
+        /// The text before.
         before: String,
-        /// The file's text after.
+        /// The text after.
         after: String,
     },
 }
@@ -52,7 +64,7 @@ pub enum PatchError {
     /// The edit itself was refused.
     #[error("{file}: {cause}")]
     Edit {
-        /// The file, relative to the folder.
+        /// The file, relative to the folder, or the object's name.
         file: String,
         /// Why.
         cause: EditError,
@@ -68,6 +80,9 @@ pub enum PatchError {
     /// Somebody else wrote the file since it was read.
     #[error("{0} changed while the pass ran; run again to use its new content")]
     Changed(String),
+    /// The API server refuses, or cannot be asked.
+    #[error(transparent)]
+    Api(#[from] api::ApiError),
 }
 
 impl PatchError {
@@ -77,42 +92,84 @@ impl PatchError {
             Self::Edit { cause, .. } => cause.reason(),
             Self::Write { .. } => "FileNotWritable",
             Self::Changed(_) => "FileChanged",
+            Self::Api(error) => error.reason(),
         }
     }
 }
 
+/// Why a field of a Secret cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SecretError {
+    /// Stable word (spec 00 §6).
+    pub reason: &'static str,
+    /// What is missing, or why it could not be asked for.
+    pub message: String,
+}
+
+impl SecretError {
+    /// The Secret, or the field, is not there.
+    pub fn missing(message: String) -> Self {
+        Self { reason: "CredentialSecretMissing", message }
+    }
+}
+
 impl Cluster {
+    /// The Applications that this pass looks at, ordered by name.
+    pub fn applications(&self) -> Vec<(AppName, Arc<Application>)> {
+        match self {
+            Self::Files(manifests) => {
+                let manifests = manifests.lock();
+                let all = manifests.applications();
+                all.map(|(name, _, app)| (name.clone(), Arc::clone(app))).collect()
+            }
+            Self::Api(view) => view.applications(),
+        }
+    }
+
     /// Reads something from one Application's document, before anything of it is written.
     /// `None` if there is no such Application.
     pub fn read<T>(&self, app: &AppName, read: impl FnOnce(&Piece<'_>) -> T) -> Option<T> {
         match self {
             Self::Files(manifests) => {
+                let manifests = manifests.lock();
                 let place = manifests.place(app)?;
                 let text = manifests.document(place)?;
                 Some(read(&Piece { text, file: &place.file, line: place.line }))
             }
+            Self::Api(view) => view.read(app, read),
         }
     }
 
-    /// The value of a Secret's field, decoded; if there is none, what is missing.
-    pub fn secret_field(&self, namespace: &str, name: &str, field: &str) -> Result<String, String> {
+    /// The value of a Secret's field, decoded.
+    pub async fn secret_field(
+        &self,
+        namespace: &str,
+        name: &str,
+        field: &str,
+    ) -> Result<SecretString, SecretError> {
         match self {
-            Self::Files(manifests) => manifests.secret_field(namespace, name, field),
+            Self::Files(manifests) => {
+                let found = manifests.lock().secret_field(namespace, name, field);
+                found.map(SecretString::from).map_err(SecretError::missing)
+            }
+            Self::Api(view) => view.secret_field(namespace, name, field).await,
         }
     }
 
-    /// Edits one Application's own spec: byte-minimal, and only if bytes change.
-    pub fn patch(
-        &mut self,
+    /// Edits one Application's own spec: only what was wished, and only if it is a change.
+    pub async fn patch(
+        &self,
         app: &AppName,
         source: SourceRef,
         wishes: &[Wish],
         dry_run: bool,
     ) -> Result<Patched, PatchError> {
         match self {
-            Self::Files(manifests) => manifests.patch(app, dry_run, |text, document| {
+            Self::Files(manifests) => manifests.lock().patch(app, dry_run, |text, document| {
                 aiu_core::edit::apply_in_spec(text, document, source, wishes)
             }),
+            Self::Api(view) => view.patch(app, source, wishes, dry_run).await,
         }
     }
 }

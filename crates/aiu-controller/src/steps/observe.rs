@@ -143,7 +143,7 @@ fn spec_value(
             })
         })
     };
-    world.cluster.lock().read(&image.key.application, read).unwrap_or(Ok(None))
+    world.cluster.read(&image.key.application, read).unwrap_or(Ok(None))
 }
 
 fn read_value(

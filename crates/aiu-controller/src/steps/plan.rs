@@ -13,17 +13,15 @@ use aiu_core::report::{Finding, Severity};
 use aiu_registry::Credentials;
 
 use super::Row;
-use crate::cluster::Cluster;
 use crate::cycle::{Updater, World};
 use crate::report::{CycleReport, ImageReport};
 use crate::unlock::Access;
 
 /// The plan of all resources together, and a report that knows what could not be planned.
 pub fn plan(updaters: &[Updater], world: &World) -> (WorkPlan, CycleReport) {
-    let cluster = world.cluster.lock();
-    let Cluster::Files(manifests) = &*cluster;
+    let applications = world.cluster.applications();
     let applications: Vec<(&AppName, &Application)> =
-        manifests.applications().map(|(name, _, app)| (name, app)).collect();
+        applications.iter().map(|(name, app)| (name, &**app)).collect();
     let context = Context {
         registries: &world.registries,
         namespace: &world.settings.namespace,

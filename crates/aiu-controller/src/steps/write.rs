@@ -8,6 +8,8 @@ use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::template::commit_message;
 use aiu_git::{BranchWork, BranchWritten, ChangedFile, WriteOrder, Written, shown_url};
 
+use futures::StreamExt as _;
+
 use super::Row;
 use super::batch::{Batches, Change, SpecBatch};
 use crate::cluster::{PatchError, Patched};
@@ -24,7 +26,9 @@ pub struct AllWritten {
 
 /// Writes Applications, then branches; branches at the same time.
 pub async fn write(batches: Batches, access: &Access, world: &World) -> AllWritten {
-    let specs = batches.specs.into_iter().map(|batch| patch(batch, world)).collect();
+    let patches = batches.specs.into_iter().map(|batch| patch(batch, world));
+    let specs = futures::stream::iter(patches).buffered(world.settings.concurrency.max(1));
+    let specs = specs.collect().await;
     let template = Arc::clone(&world.settings.message);
     let order = WriteOrder {
         signature: world.settings.signature.clone(),
@@ -41,10 +45,10 @@ pub async fn write(batches: Batches, access: &Access, world: &World) -> AllWritt
     AllWritten { specs, branches: remotes.into_iter().zip(written).collect() }
 }
 
-fn patch(batch: SpecBatch, world: &World) -> (AppName, Result<Patched, PatchError>) {
+async fn patch(batch: SpecBatch, world: &World) -> (AppName, Result<Patched, PatchError>) {
     let SpecBatch { application, source, wishes } = batch;
-    let mut cluster = world.cluster.lock();
-    let patched = cluster.patch(&application, source, &wishes, world.settings.dry_run);
+    let dry_run = world.settings.dry_run;
+    let patched = world.cluster.patch(&application, source, &wishes, dry_run).await;
     (application, patched)
 }
 
@@ -72,10 +76,10 @@ pub fn settle(
         let told = told.remove(&app).unwrap_or_default();
         let fate = match patched {
             Ok(Patched::AlreadySo) => Fate::AlreadySo,
-            Ok(Patched::Changed { file, before, after }) => {
+            Ok(Patched::Changed { place, file, before, after }) => {
                 report.writes.push(Write {
                     application: app.clone(),
-                    place: WritePlace::Folder,
+                    place,
                     file,
                     before: Some(before),
                     after,

@@ -84,7 +84,7 @@ fn outcome(outcome: &Outcome) -> (&'static str, Option<&Failure>) {
 
 fn write(write: &Write) -> Value {
     let (remote, branch, commit) = match &write.place {
-        WritePlace::Folder => (None, None, None),
+        WritePlace::Folder | WritePlace::Cluster => (None, None, None),
         WritePlace::Branch { remote, branch, commit } => {
             (Some(remote), Some(branch), commit.as_ref())
         }
