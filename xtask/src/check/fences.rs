@@ -62,8 +62,11 @@ const PURE: [(&str, &[&str]); 2] = [
 ];
 
 /// For the heavy crates from outside, the crates of ours that may use them.
-const OWNERS: [(&str, &[&str]); 2] =
-    [("reqwest", &["aiu-http", "e2e"]), ("axum", &["aiu-web", TESTKIT])];
+const OWNERS: [(&str, &[&str]); 3] = [
+    ("reqwest", &["aiu-http", "e2e"]),
+    ("axum", &["aiu-web", TESTKIT]),
+    ("hyper-util", &["aiu-web"]),
+];
 
 /// A development dependency of all but the core, and shipped with nothing.
 const TESTKIT: &str = "aiu-testkit";
