@@ -1,11 +1,12 @@
 //! One pass: from what the cluster holds to what was written.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aiu_api::image_updater::ImageUpdater;
 use aiu_core::batch::AppName;
 use aiu_core::image::Platform;
-use aiu_core::registries::Registries;
+use aiu_core::registries::{OperatorsSource, Registries};
 use aiu_core::template::Template;
 use aiu_git::{Mirrors, Signature, Writers};
 use aiu_registry::Scanner;
@@ -71,6 +72,8 @@ pub struct PassSettings {
     pub require_live: bool,
     /// Whether annotations count without a resource that says so.
     pub annotation_mode: AnnotationMode,
+    /// Which of the operator's own sources of credentials images may name (spec 40 B7).
+    pub image_sources: BTreeSet<OperatorsSource>,
     /// Do everything but write.
     pub dry_run: bool,
     /// How many repositories are asked at once.

@@ -99,25 +99,27 @@ async fn credentials(
             failure(error.reason(), format!("credentials for {}: {error}", endpoint.name))
         })?;
     if image.pull_secret.is_some() {
-        allowed(image, &source)?;
+        allowed(image, &source, world)?;
     }
     if let Some(field) = source.secret() {
         return in_secret(image, &source, field, world).await;
     }
-    let freshness = Freshness { kept, pass_started: started, refused: None };
+    let freshness = Freshness { kept, pass_started: started };
     let found = world.keys.keyring.credentials(&source, freshness).await;
     found.map_err(|error| failure(error.reason(), error.to_string()))
 }
 
 /// Who may set an annotation may not thereby run programs, read the environment, or use
 /// another namespace's Secrets (spec 11 G11, G13).
-fn allowed(image: &TrackedImage, source: &CredentialSource) -> Result<(), Failure> {
+fn allowed(image: &TrackedImage, source: &CredentialSource, world: &World) -> Result<(), Failure> {
     let namespace = &*image.key.application.namespace;
-    if source.is_operators() {
+    let operators = source.operators();
+    if let Some(kind) = operators.filter(|kind| !world.settings.image_sources.contains(kind)) {
         return Err(failure(
             "CredentialSourceForbidden",
             format!(
-                "credentials from '{source}' may be named in registries.conf only; move them there"
+                "credentials from '{source}' may be named in registries.conf only; move them there, or have the operator start with --allow-image-credential-sources={}",
+                kind.word()
             ),
         ));
     }

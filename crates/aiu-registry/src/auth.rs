@@ -8,6 +8,7 @@ use aiu_http::{Answer, Call, Http};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use parking_lot::Mutex;
 use secrecy::{ExposeSecret as _, SecretString};
+use tokio::sync::OnceCell;
 
 use crate::challenge::{self, Challenge};
 use crate::client::Remote;
@@ -30,18 +31,23 @@ pub(crate) enum Scheme {
 #[derive(Clone)]
 pub(crate) enum Shown {
     Token(Arc<Token>),
-    Basic,
+    Basic(Credentials),
 }
 
 /// What was learned about registries, by registry and name of credentials.
 pub(crate) struct Auth {
-    schemes: Mutex<HashMap<(Arc<str>, CredentialsId), Scheme>>,
+    schemes: Mutex<HashMap<Asker, Scheme>>,
+    /// Who asked a registry for the first time, and whether they have their answer.
+    firsts: Mutex<HashMap<Asker, Arc<OnceCell<()>>>>,
     tokens: Tokens,
 }
 
+/// A registry, and the name of the credentials that it is asked with.
+type Asker = (Arc<str>, CredentialsId);
+
 impl Auth {
     pub(crate) fn new() -> Self {
-        Self { schemes: Mutex::default(), tokens: Tokens::new() }
+        Self { schemes: Mutex::default(), firsts: Mutex::default(), tokens: Tokens::new() }
     }
 
     /// How this registry wanted to be signed in to the last time.
@@ -53,23 +59,29 @@ impl Auth {
         self.schemes.lock().insert(key(remote), scheme);
     }
 
+    /// Full once somebody has asked this registry and got an answer.
+    pub(crate) fn first(&self, remote: &Remote<'_>) -> Arc<OnceCell<()>> {
+        Arc::clone(self.firsts.lock().entry(key(remote)).or_default())
+    }
+
     /// Gets what `scheme` wants to see, other than the `refused`.
     pub(crate) async fn obtain(
         &self,
         http: &Http,
         remote: &Remote<'_>,
+        credentials: &Credentials,
         scheme: &Scheme,
         refused: Option<&Shown>,
     ) -> Result<Option<Shown>, ScanError> {
         match (scheme, refused) {
-            (Scheme::Open, _) | (Scheme::Basic, Some(Shown::Basic)) => Ok(None),
-            (Scheme::Basic, _) => Ok(Some(Shown::Basic)),
+            (Scheme::Open, _) | (Scheme::Basic, Some(Shown::Basic(_))) => Ok(None),
+            (Scheme::Basic, _) => Ok(Some(Shown::Basic(credentials.clone()))),
             (Scheme::Bearer(realm), refused) => {
                 let refused = match refused {
                     Some(Shown::Token(token)) => Some(token),
-                    Some(Shown::Basic) | None => None,
+                    Some(Shown::Basic(_)) | None => None,
                 };
-                let token = self.tokens.get(http, remote, realm, refused).await?;
+                let token = self.tokens.get(http, remote, credentials, realm, refused).await?;
                 Ok(Some(Shown::Token(token)))
             }
         }
@@ -111,10 +123,10 @@ fn challenges_of(refusal: &Answer) -> Vec<Challenge> {
 
 impl Shown {
     /// Adds itself to a call.
-    pub(crate) fn on(&self, call: Call, credentials: &Credentials) -> Call {
+    pub(crate) fn on(&self, call: Call) -> Call {
         let value = match self {
             Self::Token(token) => sensitive(format!("Bearer {}", token.text.expose_secret())),
-            Self::Basic => match credentials.pair() {
+            Self::Basic(credentials) => match credentials.pair() {
                 Some((user, password)) => basic(user, password),
                 None => return call,
             },

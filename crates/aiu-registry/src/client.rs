@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use aiu_http::header::{ACCEPT, HeaderValue, IF_NONE_MATCH};
 use aiu_http::{Answer, Call, Http, Method, Rate, StatusCode, TlsProfile, Url};
+use parking_lot::Mutex;
 
 use crate::auth::{Auth, Scheme, Shown, scheme_of, wants_password};
+use crate::credentials::Credentials;
 use crate::error::{ScanError, ScanProblem};
 use crate::scanner::ScanRequest;
 use crate::{api_error, tls};
@@ -25,6 +27,8 @@ pub(crate) struct Remote<'a> {
     pub(crate) tls: TlsProfile,
     pub(crate) rate: Rate,
     host: String,
+    /// Those of the request, until they are refused and newer ones are fetched.
+    credentials: Mutex<Credentials>,
 }
 
 /// One question to a repository.
@@ -37,6 +41,11 @@ pub(crate) struct Ask<'a> {
 }
 
 impl Remote<'_> {
+    /// Who asks, as of now.
+    pub(crate) fn credentials(&self) -> Credentials {
+        self.credentials.lock().clone()
+    }
+
     pub(crate) fn error(&self, problem: ScanProblem) -> ScanError {
         let (host, repository) = (self.host.clone(), self.request.path.to_string());
         ScanError { host, repository, problem }
@@ -109,11 +118,13 @@ impl Client {
             .await
             .map_err(|cause| fail(&host, ScanProblem::Certificates { cause }))?;
         let rate = Rate::from_limit(request.endpoint.limit);
-        Ok(Remote { request, api, tls, rate, host })
+        let credentials = Mutex::new(request.credentials.newest());
+        Ok(Remote { request, api, tls, rate, host, credentials })
     }
 
     /// Asks, signing in as far as the registry demands it. The answer is any but a refusal of
-    /// credentials; one refusal is met with fresh ones, a second one is an error.
+    /// credentials. A refused token is fetched anew once, and so are refused credentials, where
+    /// there is a way to fetch them; what is refused then is an error.
     pub(crate) async fn ask(
         &self,
         remote: &Remote<'_>,
@@ -122,39 +133,85 @@ impl Client {
         if !remote.is_own(&ask.url) {
             // A page or blob elsewhere: nothing that was given to the registry goes there.
             let answer = self.send(remote, ask, None).await?;
-            return refused(remote, answer);
+            return refused(remote, &Credentials::Anonymous, answer);
         }
+        let credentials = remote.credentials();
+        let error = match self.ask_first(remote, ask, &credentials).await {
+            Err(error) if matches!(error.problem, ScanProblem::Unauthorized { .. }) => error,
+            other => return other,
+        };
+        match credentials.renewed().await {
+            Ok(None) => Err(error),
+            Ok(Some(newer)) => {
+                *remote.credentials.lock() = newer.clone();
+                self.ask_as(remote, ask, &newer).await
+            }
+            Err(cause) => Err(error.beside(&cause)),
+        }
+    }
+
+    /// The first who asks a registry goes alone and learns how it wants to be signed in to;
+    /// the others follow, and need not be refused for it.
+    async fn ask_first(
+        &self,
+        remote: &Remote<'_>,
+        ask: &Ask<'_>,
+        credentials: &Credentials,
+    ) -> Result<Answer, ScanError> {
+        let mut own = None;
+        let first = self.auth.first(remote);
+        first.get_or_init(async || own = Some(self.ask_as(remote, ask, credentials).await)).await;
+        match own {
+            Some(answer) => answer,
+            None => self.ask_as(remote, ask, credentials).await,
+        }
+    }
+
+    async fn ask_as(
+        &self,
+        remote: &Remote<'_>,
+        ask: &Ask<'_>,
+        credentials: &Credentials,
+    ) -> Result<Answer, ScanError> {
         let shown = match self.auth.known(remote) {
-            Some(scheme) => self.auth.obtain(&self.http, remote, &scheme, None).await?,
+            Some(scheme) => {
+                self.auth.obtain(&self.http, remote, credentials, &scheme, None).await?
+            }
             None => None,
         };
         let answer = self.send(remote, ask, shown.as_ref()).await?;
         if !remote.is_own(&answer.url) {
             // Redirected: another host's challenge says nothing about this registry, and must
             // not be answered with what is meant for it.
-            return refused(remote, answer);
+            return refused(remote, credentials, answer);
         }
         let scheme = match answer.status {
-            StatusCode::UNAUTHORIZED => scheme_of(&answer, &remote.request.credentials),
+            StatusCode::UNAUTHORIZED => scheme_of(&answer, credentials),
             StatusCode::FORBIDDEN | StatusCode::NOT_FOUND if shown.is_none() => {
-                self.unasked_challenge(remote).await?
+                self.unasked_challenge(remote, credentials).await?
             }
-            _ => return refused(remote, answer),
+            _ => return refused(remote, credentials, answer),
         };
-        let Some(scheme) = scheme else { return refused(remote, answer) };
-        let again = self.auth.obtain(&self.http, remote, &scheme, shown.as_ref()).await?;
+        let Some(scheme) = scheme else { return refused(remote, credentials, answer) };
+        let again =
+            self.auth.obtain(&self.http, remote, credentials, &scheme, shown.as_ref()).await?;
         self.auth.learn(remote, scheme);
         match again {
-            Some(again) => refused(remote, self.send(remote, ask, Some(&again)).await?),
-            None => refused(remote, answer),
+            Some(again) => {
+                refused(remote, credentials, self.send(remote, ask, Some(&again)).await?)
+            }
+            None => refused(remote, credentials, answer),
         }
     }
 
     /// Registries that serve anonymous users deny the existence of what is private instead of
     /// asking who is there. With credentials at hand, their root is visited once for the
     /// challenge (spec 11 G9).
-    async fn unasked_challenge(&self, remote: &Remote<'_>) -> Result<Option<Scheme>, ScanError> {
-        let credentials = &remote.request.credentials;
+    async fn unasked_challenge(
+        &self,
+        remote: &Remote<'_>,
+        credentials: &Credentials,
+    ) -> Result<Option<Scheme>, ScanError> {
         if credentials.pair().is_none() || self.auth.known(remote) == Some(Scheme::Open) {
             return Ok(None);
         }
@@ -191,7 +248,7 @@ impl Client {
             call = call.header(IF_NONE_MATCH, etag);
         }
         if let Some(shown) = shown {
-            call = shown.on(call, &remote.request.credentials);
+            call = shown.on(call);
         }
         self.http.send(&call).await.map_err(|error| remote.error(ScanProblem::of(error)))
     }
@@ -225,10 +282,14 @@ impl Client {
 }
 
 /// The answer, unless it refuses what was shown.
-fn refused(remote: &Remote<'_>, answer: Answer) -> Result<Answer, ScanError> {
+fn refused(
+    remote: &Remote<'_>,
+    credentials: &Credentials,
+    answer: Answer,
+) -> Result<Answer, ScanError> {
     match answer.status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            let said = if wants_password(&answer, &remote.request.credentials) {
+            let said = if wants_password(&answer, credentials) {
                 "no basic auth credentials".to_owned()
             } else {
                 api_error::said(&answer)

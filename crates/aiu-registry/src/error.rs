@@ -6,7 +6,7 @@ use std::time::Duration;
 use aiu_core::outcome::Remedy;
 use aiu_http::{HttpError, Unreachable};
 
-use crate::CredentialsId;
+use crate::{CredentialError, CredentialsId};
 
 /// A host that cannot be reached, or fails, is asked again no sooner than after this.
 const PASSING: Duration = Duration::from_secs(30);
@@ -86,6 +86,13 @@ impl ScanError {
             | ScanProblem::Certificates { .. }
             | ScanProblem::BadAnswer { .. } => Remedy::AwaitChange,
         }
+    }
+
+    /// The refusal of credentials, and why there are no newer ones.
+    pub(crate) fn beside(self, cause: &CredentialError) -> Self {
+        let ScanProblem::Unauthorized { credentials, said } = self.problem else { return self };
+        let said = format!("{said}; and fetching them anew failed: {cause}");
+        Self { problem: ScanProblem::Unauthorized { credentials, said }, ..self }
     }
 
     /// Stable word for conditions, events and metrics (spec 00 §6, stage 2).

@@ -60,6 +60,13 @@ impl<K: Clone + Eq + Hash, T: Clone> Flights<K, T> {
         landed.await.value.clone()
     }
 
+    /// The answer that is there, however old.
+    pub(crate) fn landed(&self, key: &K) -> Option<Landed<T>> {
+        let known = self.known.lock();
+        let flight = known.get(key)?;
+        flight.landed.get().cloned()
+    }
+
     /// The lock covers look-ups and nothing else; no await happens under it.
     fn board(
         &self,

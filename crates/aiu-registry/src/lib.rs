@@ -23,7 +23,7 @@ mod tokens;
 pub use aiu_http::{HostStats, HttpSettings, Proxies, Unreachable};
 pub use credentials::{
     Ambient, CredentialError, Credentials, CredentialsId, DockerConfig, Freshness, Kept, Keyring,
-    Login, from_secret,
+    Login, Origin, from_secret,
 };
 pub use error::{ScanError, ScanProblem};
 pub use images::Detail;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use crate::client::Remote;
-use crate::credentials::CredentialsId;
+use crate::credentials::{Credentials, CredentialsId};
 use crate::error::{ScanError, ScanProblem};
 use crate::flights::{Flights, Landed};
 use crate::{api_error, auth};
@@ -27,6 +27,9 @@ struct TokenKey {
     endpoint: Arc<str>,
     repository: Arc<str>,
     credentials: CredentialsId,
+    /// Which fetch brought the credentials: a question that is in the air with refused ones is
+    /// not for who has newer ones.
+    fetch: Option<u64>,
 }
 
 /// A token that was given out, and for how long.
@@ -66,13 +69,15 @@ impl Tokens {
         &self,
         http: &aiu_http::Http,
         remote: &Remote<'_>,
+        credentials: &Credentials,
         realm: &Realm,
         refused: Option<&Arc<Token>>,
     ) -> Given {
         let key = TokenKey {
             endpoint: Arc::clone(&remote.request.endpoint.prefix),
             repository: Arc::clone(&remote.request.path),
-            credentials: remote.request.credentials.id(),
+            credentials: credentials.id(),
+            fetch: credentials.kept_fetch(),
         };
         let usable = |landed: &Landed<Given>| {
             landed.value.as_ref().is_ok_and(|token| {
@@ -80,17 +85,24 @@ impl Tokens {
                     && Instant::now() + MARGIN <= landed.started + token.lifetime
             })
         };
-        self.flights.get(&key, |_| true, usable, async |_| fetch(http, remote, realm).await).await
+        self.flights
+            .get(&key, |_| true, usable, async |_| fetch(http, remote, credentials, realm).await)
+            .await
     }
 }
 
-async fn fetch(http: &aiu_http::Http, remote: &Remote<'_>, realm: &Realm) -> Given {
-    let url = token_url(remote, realm).map_err(|cause| remote.bad_answer(cause))?;
+async fn fetch(
+    http: &aiu_http::Http,
+    remote: &Remote<'_>,
+    credentials: &Credentials,
+    realm: &Realm,
+) -> Given {
+    let url = token_url(remote, credentials, realm).map_err(|cause| remote.bad_answer(cause))?;
     let mut call = Call::get(url.clone()).tls(remote.tls.clone());
     if url.origin() == remote.api.origin() {
         call = call.rate(remote.rate);
     }
-    if let Some((user, password)) = remote.request.credentials.pair() {
+    if let Some((user, password)) = credentials.pair() {
         call = call.header(header::AUTHORIZATION, auth::basic(user, password));
     }
     let answer = http.send(&call).await.map_err(|error| remote.error(ScanProblem::of(error)))?;
@@ -113,7 +125,7 @@ async fn fetch(http: &aiu_http::Http, remote: &Remote<'_>, realm: &Realm) -> Giv
 }
 
 /// `realm?service=…&scope=…`, beside parameters that the realm has already.
-fn token_url(remote: &Remote<'_>, realm: &Realm) -> Result<Url, String> {
+fn token_url(remote: &Remote<'_>, credentials: &Credentials, realm: &Realm) -> Result<Url, String> {
     if realm.url.is_empty() {
         return Err("no realm specified for token auth challenge".to_owned());
     }
@@ -126,7 +138,7 @@ fn token_url(remote: &Remote<'_>, realm: &Realm) -> Result<Url, String> {
         query.append_pair("service", service);
     }
     query.append_pair("scope", &scope);
-    if let Some((user, _)) = remote.request.credentials.pair() {
+    if let Some((user, _)) = credentials.pair() {
         query.append_pair("account", user);
     }
     drop(query);

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 pub use entry::Entry;
 pub use invalid::{InvalidRegistries, Problem};
-pub use source::{CredentialPlace, CredentialSource, InvalidSource};
+pub use source::{CredentialPlace, CredentialSource, InvalidSource, OperatorsSource, UnknownKind};
 
 use crate::image::{Registry, Repository};
 use crate::policy::ListOrder;

@@ -1,5 +1,6 @@
 //! Where credentials come from, as users write it: `[registry=]type:definition` (spec 11 §6.1).
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -36,6 +37,47 @@ pub enum CredentialPlace {
     Env(Arc<str>),
     /// A program that prints `user:password`.
     Script(Arc<str>),
+}
+
+/// The kinds of sources that use what is the operator's: resources and annotations may name
+/// them only where the operator says so (spec 40 B7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OperatorsSource {
+    /// `env:`.
+    Env,
+    /// `ext:`.
+    Script,
+}
+
+/// A word that is none of the kinds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown kind of credential source '{0}'; known are {known}", known = OperatorsSource::known())]
+pub struct UnknownKind(pub String);
+
+impl OperatorsSource {
+    const ALL: [Self; 2] = [Self::Env, Self::Script];
+
+    /// The word by which the operator allows it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Env => "env",
+            Self::Script => "ext",
+        }
+    }
+
+    /// Reads a list of words with commas between them.
+    pub fn list(text: &str) -> Result<BTreeSet<Self>, UnknownKind> {
+        let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+        let kinds = words.map(|word| {
+            let known = Self::ALL.into_iter().find(|kind| word.eq_ignore_ascii_case(kind.word()));
+            known.ok_or_else(|| UnknownKind(word.to_owned()))
+        });
+        kinds.collect()
+    }
+
+    fn known() -> String {
+        Self::ALL.map(Self::word).join(", ")
+    }
 }
 
 /// A text that names no source. Only its beginning is repeated in messages: who mistakes the
@@ -84,10 +126,14 @@ impl CredentialSource {
         }
     }
 
-    /// Whether it reads the program's own variables or runs programs beside it, which is for
-    /// its operator alone to allow (spec 11 G13).
-    pub fn is_operators(&self) -> bool {
-        matches!(self.place, CredentialPlace::Env(_) | CredentialPlace::Script(_))
+    /// Its kind, if it reads the program's own variables or runs programs beside it, which is
+    /// for its operator alone to allow (spec 11 G13; 40 B7).
+    pub fn operators(&self) -> Option<OperatorsSource> {
+        match &self.place {
+            CredentialPlace::Env(_) => Some(OperatorsSource::Env),
+            CredentialPlace::Script(_) => Some(OperatorsSource::Script),
+            CredentialPlace::Secret { .. } | CredentialPlace::PullSecret { .. } => None,
+        }
     }
 }
 
@@ -172,6 +218,23 @@ fn invalid_spec(text: &str) -> InvalidSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kinds_are_listed_with_commas() {
+        let rows = [
+            ("", "[]"),
+            ("env", "[Env]"),
+            (" EXT , env,", "[Env, Script]"),
+            ("secret", "unknown kind of credential source 'secret'; known are env, ext"),
+        ];
+        for (text, expected) in rows {
+            let told = match OperatorsSource::list(text) {
+                Ok(kinds) => format!("{:?}", Vec::from_iter(kinds)),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(told, expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_source_is_read_whatever_its_spelling_and_printed_in_one() {

@@ -138,7 +138,7 @@ impl Ambient {
 
     fn named(&self, login: Login) -> Credentials {
         let source = CredentialsId::new(&self.file.display().to_string());
-        Credentials::Basic { source, user: login.user, password: login.password }
+        Credentials::Basic { source, user: login.user, password: login.password, origin: None }
     }
 }
 

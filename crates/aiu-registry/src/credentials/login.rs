@@ -46,7 +46,7 @@ impl Login {
     /// These credentials under the name of their source.
     pub fn named(self, source: &CredentialSource) -> Credentials {
         let source = CredentialsId::new(&source.to_string());
-        Credentials::Basic { source, user: self.user, password: self.password }
+        Credentials::Basic { source, user: self.user, password: self.password, origin: None }
     }
 
     /// Cuts at the first colon; either side may be empty.

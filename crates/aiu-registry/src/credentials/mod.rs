@@ -21,7 +21,7 @@ use secrecy::SecretString;
 pub use ambient::Ambient;
 pub use docker_config::DockerConfig;
 pub use error::CredentialError;
-pub use keyring::{Freshness, Kept, Keyring};
+pub use keyring::{Freshness, Kept, Keyring, Origin};
 pub use login::Login;
 
 /// The name of credentials: where they came from, never what they are.
@@ -45,6 +45,8 @@ pub enum Credentials {
         user: String,
         /// The password.
         password: SecretString,
+        /// Where newer ones can be had, if a keyring gave them.
+        origin: Option<Origin>,
     },
 }
 
@@ -97,6 +99,42 @@ impl Credentials {
         match self {
             Self::Anonymous => CredentialsId::anonymous(),
             Self::Basic { source, .. } => source.clone(),
+        }
+    }
+
+    /// The newest of their kind: what was fetched since these were, else these.
+    pub(crate) fn newest(&self) -> Self {
+        let newer = self.origin().and_then(Origin::newer);
+        newer.unwrap_or_else(|| self.clone())
+    }
+
+    /// Newer ones in place of these, which a registry refused; none if there is no way to get
+    /// some, or these are fresh (spec 11 §5.3, G21).
+    pub(crate) async fn renewed(&self) -> Result<Option<Self>, Arc<CredentialError>> {
+        match self.origin() {
+            Some(origin) => origin.renewed().await,
+            None => Ok(None),
+        }
+    }
+
+    /// Which fetch brought them, if they are kept for longer than a pass.
+    pub(crate) fn kept_fetch(&self) -> Option<u64> {
+        self.origin().and_then(Origin::kept)
+    }
+
+    fn with_origin(self, new: Origin) -> Self {
+        match self {
+            Self::Basic { source, user, password, .. } => {
+                Self::Basic { source, user, password, origin: Some(new) }
+            }
+            Self::Anonymous => Self::Anonymous,
+        }
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::Basic { origin, .. } => origin.as_ref(),
+            Self::Anonymous => None,
         }
     }
 

@@ -10,7 +10,6 @@ use aiu_registry::{Ambient, CredentialError, Credentials, Freshness, Kept, Keyri
 use aiu_testkit::registry::clock::freeze;
 use secrecy::ExposeSecret as _;
 use tempfile::TempDir;
-use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 fn script(name: &str) -> String {
@@ -29,7 +28,7 @@ fn external(path: &Path) -> CredentialSource {
 }
 
 fn one_pass() -> Freshness {
-    Freshness { kept: Kept::OnePass, pass_started: Instant::now(), refused: None }
+    Freshness { kept: Kept::OnePass, pass_started: Instant::now() }
 }
 
 /// `user/password`, or the error.
@@ -136,7 +135,7 @@ async fn good_credentials_are_kept_as_long_as_they_may() {
         let mut got = Vec::new();
         tokio::time::pause();
         for _ in 0..expected.len() {
-            let freshness = Freshness { kept, pass_started: Instant::now(), refused: None };
+            let freshness = Freshness { kept, pass_started: Instant::now() };
             // Real time for the script: a clock that stands still would end it at once.
             tokio::time::resume();
             let first = told(&keyring, &source, freshness).await;
@@ -151,25 +150,6 @@ async fn good_credentials_are_kept_as_long_as_they_may() {
 }
 
 #[tokio::test]
-async fn what_was_refused_is_fetched_anew_once_for_all() {
-    let folder = TempDir::new().unwrap();
-    let source = external(&script_in(&folder, "counts-its-runs"));
-    let keyring = Arc::new(Keyring::new());
-    let kept = Kept::UntilRefused;
-    let freshness = Freshness { kept, pass_started: Instant::now(), refused: None };
-    assert_eq!(told(&keyring, &source, freshness).await, "user/1");
-
-    let refused = Freshness { refused: Some(Instant::now()), ..freshness };
-    let mut callers = JoinSet::new();
-    for _ in 0..10 {
-        let (keyring, source) = (keyring.clone(), source.clone());
-        callers.spawn(async move { told(&keyring, &source, refused).await });
-    }
-    assert_eq!(callers.join_all().await, vec!["user/2"; 10]);
-    assert_eq!(told(&keyring, &source, freshness).await, "user/2");
-}
-
-#[tokio::test]
 async fn a_failure_is_tried_again_by_the_next_pass_only() {
     let folder = TempDir::new().unwrap();
     let path = script_in(&folder, "fails-and-counts");
@@ -180,7 +160,7 @@ async fn a_failure_is_tried_again_by_the_next_pass_only() {
     let keyring = Keyring::new();
     for pass in 1..=2 {
         let kept = Kept::UntilRefused;
-        let freshness = Freshness { kept, pass_started: Instant::now(), refused: None };
+        let freshness = Freshness { kept, pass_started: Instant::now() };
         for _ in 0..5 {
             let told = told(&keyring, &external(&path), freshness).await;
             assert!(told.contains("exit status 1"), "{told}");

@@ -4,6 +4,7 @@ mod credentials;
 mod inspecting;
 mod listing;
 mod refusals;
+mod renewal;
 mod sharing;
 mod sign_in;
 mod tls;
@@ -48,6 +49,7 @@ fn signed_in(request: ScanRequest, user: &str, password: &str) -> ScanRequest {
         source: CredentialsId::new(&format!("env:{user}")),
         user: user.to_owned(),
         password: password.into(),
+        origin: None,
     };
     ScanRequest { credentials, ..request }
 }

@@ -117,6 +117,7 @@ pub fn services(
         namespace: settings.folder_namespace().to_owned(),
         platform: own_platform(),
         allow_downgrade: settings.allow_downgrade,
+        image_sources: settings.image_sources.clone(),
         require_live: settings.require_live,
         annotation_mode: settings.annotation_mode,
         dry_run,

@@ -284,7 +284,7 @@ async fn credentials(
             .map_err(|error| failed(error.reason(), error.to_string()));
     }
     let now = Instant::now();
-    let freshness = Freshness { kept: Kept::OnePass, pass_started: now, refused: None };
+    let freshness = Freshness { kept: Kept::OnePass, pass_started: now };
     let fetched = Keyring::new().credentials(&source, freshness).await;
     fetched.map_err(|error| failed(error.reason(), error.to_string()))
 }

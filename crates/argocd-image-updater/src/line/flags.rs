@@ -209,7 +209,6 @@ pub const FLAGS: &[Flag] = &[
     flag("registries-conf-path", Text, "").on(&[V::Test])
         .help("The registries file; empty for the one at /app/config/registries.conf if there is one, else the built-in registries"),
     flag("allow-image-credential-sources", List, "").env(&["IMAGE_UPDATER_ALLOW_IMAGE_CREDENTIAL_SOURCES"]).key("allow-image-credential-sources").on(LOOK)
-        .without("such sources are refused in resources and annotations")
         .help("Credential sources that resources and annotations may name besides Secrets: env, ext, aws, azure, gcp"),
 
     // When, and how much at once.

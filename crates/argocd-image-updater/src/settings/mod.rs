@@ -6,11 +6,12 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use aiu_controller::cycle::AnnotationMode;
+use aiu_core::registries::OperatorsSource;
 use aiu_web::Address;
 use anyhow::{Context as _, Result, bail};
 use secrecy::SecretString;
@@ -88,7 +89,7 @@ pub struct Settings {
     pub allow_downgrade: bool,
     pub hold_reverted: bool,
     /// Sources of credentials that resources may name besides Secrets (spec 40 B7).
-    pub image_credential_sources: Vec<String>,
+    pub image_sources: BTreeSet<OperatorsSource>,
     pub commits: CommitSettings,
     pub servers: Servers,
     pub webhook: Webhook,
@@ -198,7 +199,7 @@ impl Settings {
             require_live: r.switch("require-live")?,
             allow_downgrade: r.switch("allow-downgrade")?,
             hold_reverted: r.switch("hold-reverted")?,
-            image_credential_sources: r.list("allow-image-credential-sources")?,
+            image_sources: image_sources(r)?,
             commits: commit_settings(r)?,
             servers: servers(r)?,
             webhook: webhook(r)?,
@@ -221,6 +222,11 @@ impl Settings {
     pub fn folder_namespace(&self) -> &str {
         self.argocd_namespace.as_deref().unwrap_or("argocd")
     }
+}
+
+fn image_sources(r: &mut Reader<'_>) -> Result<BTreeSet<OperatorsSource>> {
+    const NAME: &str = "allow-image-credential-sources";
+    OperatorsSource::list(&r.list(NAME)?.join(",")).context(NAME)
 }
 
 impl Interval {

@@ -49,7 +49,12 @@ metadata:
     }
 
     fn run(&self) -> Ran {
+        self.run_with(&[])
+    }
+
+    fn run_with(&self, arguments: &[&str]) -> Ran {
         let ran = run(pass(self.folder.path())
+            .args(arguments)
             .env("LOGIN", format!("alice:{PASSWORD}"))
             .env("DOCKER_CONFIG", self.folder.path().join("docker"))
             .args(["--loglevel", "trace"]));
@@ -103,6 +108,42 @@ async fn credentials_come_from_where_they_are_named() {
             assert_eq!(ran.code, Some(i32::from(expected.starts_with("failed"))));
         }
     }
+}
+
+/// Spec 11 G11 and G13, 40 B7: what images name for themselves, by whatever spelling.
+#[tokio::test(flavor = "multi_thread")]
+async fn images_name_what_is_theirs_and_what_the_operator_allows() {
+    let forbidden = "failed: CredentialSourceForbidden";
+    #[rustfmt::skip]
+    let rows = [
+        ("secret:argocd/creds#login", "", "updated"),
+        ("Secret:elsewhere/creds#login", "", forbidden),
+        ("a=secret:elsewhere/creds#login", "", forbidden),
+        ("registry.test=PULLSECRET:elsewhere/pull", "", forbidden),
+        ("secret:elsewhere/creds#login", "env,ext", forbidden),
+        ("env:LOGIN", "", forbidden),
+        ("a=ENV:LOGIN", "", forbidden),
+        ("env:LOGIN", "ext", forbidden),
+        ("ext:/bin/true", "env", forbidden),
+        ("env:LOGIN", "env", "updated"),
+        ("env:LOGIN", "ext, ENV", "updated"),
+        ("ext:/bin/true", "ext", "failed: CredentialScriptFailed"),
+    ];
+    let world = World::new(Access::basic("alice", PASSWORD), "", "# source\n").await;
+    let manifest = world.folder.path().join("manifests/app.yaml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    for (source, allowed, expected) in rows {
+        let annotation = format!("    argocd-image-updater.argoproj.io/web.pull-secret: {source}");
+        fs::write(&manifest, text.replace("# source", &annotation)).unwrap();
+        let ran = world.run_with(&["--allow-image-credential-sources", allowed]);
+        assert!(ran.out.contains(expected), "{source} {allowed}: {}{}", ran.out, ran.err);
+        let is_secret = source.to_lowercase().contains("secret:");
+        let names_switch = ran.out.contains("--allow-image-credential-sources=e");
+        assert_eq!(names_switch, expected == forbidden && !is_secret, "{source}: {}", ran.out);
+    }
+    let ran = world.run_with(&["--allow-image-credential-sources", "env,secret"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("unknown kind of credential source 'secret'"), "{}", ran.err);
 }
 
 #[tokio::test(flavor = "multi_thread")]
