@@ -85,6 +85,8 @@ pub struct GitTarget {
     pub branch: BranchKey,
     /// Where the remote's credentials come from.
     pub credentials: GitCredentials,
+    /// The Application's project, which limits Argo CD's credentials; empty if it names none.
+    pub project: Arc<str>,
     /// The file.
     pub file: TargetFile,
 }

@@ -268,6 +268,7 @@ impl OneApplication<'_> {
         GitTarget {
             branch: BranchKey { remote, base, head: git.push.clone() },
             credentials: git.credentials.clone(),
+            project: self.application.spec.project.as_deref().unwrap_or_default().into(),
             file,
         }
     }

@@ -33,7 +33,7 @@ pub struct GitWriteBack {
 }
 
 /// Where git credentials come from (spec 30 §1.2).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GitCredentials {
     /// Argo CD's repository Secrets; in a folder of manifests the user's own git.
     RepoCreds,

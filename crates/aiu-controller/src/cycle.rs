@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::cluster::Cluster;
 use crate::report::CycleReport;
 use crate::steps::{batch, choose, contend, inspect, observe, plan, read, scan, write};
-use crate::unlock::{Keys, unlock};
+use crate::unlock::{GitFiles, Keys, unlock};
 
 /// What a pass works with.
 pub struct World {
@@ -80,6 +80,8 @@ pub struct PassSettings {
     pub concurrency: usize,
     /// The template of commit messages.
     pub message: Arc<Template>,
+    /// Files that say whom git believes.
+    pub git_files: GitFiles,
     /// Who commits, and when.
     pub signature: Signature,
 }
@@ -106,7 +108,7 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     let changes = batch::changes(&rows);
 
     let batches = batch::batches(&mut rows, &changes, &texts);
-    let written = write::write(batches, &access, world).await;
+    let written = write::write(batches, world).await;
     write::settle(&mut rows, changes, written, &mut report);
     report.images.extend(rows.into_iter().map(plan::finish));
     report

@@ -4,11 +4,12 @@
 //! served without the credentials that were meant for them. Where no source is named, a folder
 //! of manifests is worked on with the logins of the user whose folder it is.
 
+mod git;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aiu_api::plan::{Target, TrackedImage, WorkPlan};
-use aiu_api::write_back::GitCredentials;
 use aiu_core::outcome::{Failure, ImageKey, Stage};
 use aiu_core::registries::CredentialSource;
 use aiu_git::GitAccess;
@@ -17,6 +18,8 @@ use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
 
 use crate::cycle::World;
+
+pub use git::GitFiles;
 
 /// What outlives a pass: what was fetched, and the user's own logins.
 pub struct Keys {
@@ -42,6 +45,7 @@ impl Keys {
 #[derive(Debug, Default)]
 pub struct Access {
     registries: BTreeMap<ImageKey, Result<Credentials, Failure>>,
+    git: git::GitKeys,
 }
 
 impl Access {
@@ -50,35 +54,27 @@ impl Access {
         self.registries.get(key).cloned().unwrap_or(Ok(Credentials::Anonymous))
     }
 
-    /// How git signs in: in a folder of manifests, as the user does.
-    pub fn git(&self) -> GitAccess {
-        GitAccess::Ambient
+    /// How git signs in where an image is written, or why it cannot; `None` if it is not
+    /// written to git.
+    pub fn git(&self, image: &TrackedImage) -> Option<Result<GitAccess, Failure>> {
+        match &image.target {
+            Target::File(target) => Some(self.git.of(image, target)),
+            Target::Spec { .. } => None,
+        }
     }
 }
 
 /// Looks at every source of credentials that the plan names.
 pub async fn unlock(plan: &WorkPlan, started: Instant, world: &World) -> Access {
-    let mut access = Access::default();
+    let mut access = Access { git: git::unlock(plan, world).await, ..Access::default() };
     for image in &plan.images {
-        let credentials = match refused_by_git(image) {
-            Some(failure) => Err(failure),
-            None => credentials(image, started, world).await,
+        let credentials = match access.git(image) {
+            Some(Err(failure)) => Err(failure),
+            _ => credentials(image, started, world).await,
         };
         access.registries.insert(image.key.clone(), credentials);
     }
     access
-}
-
-/// A named Secret for git cannot be read yet, and going on without it would be a guess.
-fn refused_by_git(image: &TrackedImage) -> Option<Failure> {
-    match &image.target {
-        Target::File(git) if matches!(git.credentials, GitCredentials::Secret(_)) => Some(Failure {
-            stage: Stage::Written,
-            reason: "CredentialSourceUnsupported",
-            message: "write-back-method names a Secret, which this version cannot read yet; with 'git' alone your own git configuration signs in".to_owned(),
-        }),
-        _ => None,
-    }
 }
 
 async fn credentials(

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use crate::command::{CallError, Step};
-use crate::credentials::GitAccess;
+use crate::credentials::token::NoToken;
+use crate::credentials::{GitAccess, NotEquipped};
 use crate::error::GitError;
 use crate::remote::RemoteUrl;
 
@@ -127,7 +128,7 @@ fn cause(words: &str) -> Option<Cause> {
 pub(crate) fn local(remote: &RemoteUrl, step: Step, error: CallError) -> Trouble {
     match error {
         CallError::Failed { words } => Trouble::Damaged { step, words: gist(&words) },
-        other => Trouble::Git(not_run(remote, step, other)),
+        other => Trouble::Git(not_run(remote, &GitAccess::Ambient, step, other)),
     }
 }
 
@@ -139,18 +140,24 @@ pub(crate) fn remote(
     error: CallError,
 ) -> Trouble {
     let CallError::Failed { words } = error else {
-        return Trouble::Git(not_run(remote, step, error));
+        return Trouble::Git(not_run(remote, access, step, error));
     };
+    let was_unchecked = access.was_unchecked();
     let (shown, access, gist) = (remote.shown(), access.id_for(remote), gist(&words));
     Trouble::Git(match cause(&words) {
         None => return Trouble::Damaged { step, words: gist },
         Some(Cause::Moved) if step == Step::FetchBlobs => return Trouble::NoContents,
         Some(Cause::Moved) => return Trouble::Moved,
         Some(Cause::Remote) => GitError::Failed { remote: shown, step: step.name(), words: gist },
-        Some(Cause::HostKey) => GitError::HostKeyUnknown { remote: shown, words: gist },
+        Some(Cause::HostKey) => {
+            GitError::HostKeyUnknown { remote: shown, words: with_hint(gist, was_unchecked) }
+        }
         Some(Cause::Login) => GitError::Unauthorized { remote: shown, access, words: gist },
         Some(Cause::NoRepository) => GitError::NoRepository { remote: shown, access, words: gist },
-        Some(Cause::Network) => GitError::Unreachable { remote: shown, words: gist },
+        Some(Cause::Network) => {
+            let about_trust = was_unchecked && words.to_lowercase().contains("certificate");
+            GitError::Unreachable { remote: shown, words: with_hint(gist, about_trust) }
+        }
     })
 }
 
@@ -188,9 +195,30 @@ pub(crate) fn refused(
     }
 }
 
-fn not_run(remote: &RemoteUrl, step: Step, error: CallError) -> GitError {
+/// Who comes from the original may have relied on checks that it left out (spec 30 F1).
+fn with_hint(words: String, was_unchecked: bool) -> String {
+    if was_unchecked {
+        format!(
+            "{words}; to go on without this check, as with earlier versions, set insecure: \"true\" in the Secret"
+        )
+    } else {
+        words
+    }
+}
+
+fn not_run(remote: &RemoteUrl, access: &GitAccess, step: Step, error: CallError) -> GitError {
+    let access = access.id_for(remote);
     let (remote, step) = (remote.shown(), step.name());
     match error {
+        CallError::NotEquipped(NotEquipped::Private { folder, cause }) => {
+            GitError::Cache { folder, cause }
+        }
+        CallError::NotEquipped(NotEquipped::Token(NoToken { words, passing })) => {
+            GitError::NoLogin { remote, access, words, passing }
+        }
+        CallError::NotEquipped(NotEquipped::Unusable(words)) => {
+            GitError::NoLogin { remote, access, words, passing: false }
+        }
         CallError::Missing { program } => GitError::Missing { program },
         CallError::System(error) => GitError::Failed { remote, step, words: error.to_string() },
         CallError::TimedOut { after, words } => {

@@ -14,14 +14,14 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::counts::Counters;
-use crate::credentials::{Equipment, GitAccess};
+use crate::credentials::{Equipment, GitAccess, NotEquipped, Vault, equip};
 use crate::redact::redact;
 use crate::remote::RemoteUrl;
 use crate::settings::GitSettings;
@@ -116,6 +116,8 @@ pub(crate) enum CallError {
     TimedOut { after: Duration, words: String },
     /// It ended with a failure; the last words of its standard error, redacted.
     Failed { words: String },
+    /// It was not started, since there is nothing to sign in with.
+    NotEquipped(NotEquipped),
 }
 
 /// Starts `git`.
@@ -125,6 +127,7 @@ pub(crate) struct Git {
     grace: Duration,
     surroundings: Surroundings,
     permits: Semaphore,
+    pub(crate) vault: Vault,
     pub(crate) counters: Counters,
 }
 
@@ -136,6 +139,7 @@ impl Git {
             grace: settings.grace,
             surroundings: Surroundings::of_this_process(settings.local_remotes),
             permits: Semaphore::new(AT_ONCE),
+            vault: Vault::new(settings),
             counters: Counters::default(),
         }
     }
@@ -163,7 +167,13 @@ impl Git {
         take: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<(), CallError> {
         let _permit = self.permits.acquire().await.expect("the semaphore is never closed");
-        let mut command = self.command(&call);
+        let equipment = match call.remote {
+            Some((remote, access)) => {
+                equip(access, remote, &self.vault).await.map_err(CallError::NotEquipped)?
+            }
+            None => Equipment::default(),
+        };
+        let mut command = self.command(&call, &equipment);
         let mut child = command.spawn().map_err(|error| self.not_started(error))?;
         self.counters.started(call.step);
         let mut group = Group::of(&child);
@@ -172,7 +182,7 @@ impl Git {
         let ended = timeout(self.deadline, attended).await;
         let Ok(ended) = ended else {
             group.end(&mut child, self.grace).await;
-            let words = last_words(&said, call.remote);
+            let words = last_words(&said, &equipment.secrets);
             return Err(CallError::TimedOut { after: self.deadline, words });
         };
         let status = ended.map_err(CallError::System)?;
@@ -180,17 +190,26 @@ impl Git {
         if status.success() {
             return Ok(());
         }
-        Err(CallError::Failed { words: last_words(&said, call.remote) })
+        let words = last_words(&said, &equipment.secrets);
+        self.forget_refused(call.remote, &words);
+        Err(CallError::Failed { words })
     }
 
-    fn command(&self, call: &Call<'_>) -> Command {
-        let equipment = match call.remote {
-            Some((remote, access)) => access.equip(remote),
-            None => Equipment::default(),
-        };
+    /// A token that was taken back before its time is not offered again.
+    fn forget_refused(&self, remote: Option<(&RemoteUrl, &GitAccess)>, words: &str) {
+        let refused = ["Authentication failed", "error: 401", "error: 403"];
+        if let Some((_, GitAccess::Login(login))) = remote
+            && refused.iter().any(|sign| words.contains(sign))
+        {
+            self.vault.tokens.forget(login);
+        }
+    }
+
+    fn command(&self, call: &Call<'_>, equipment: &Equipment) -> Command {
         let mut command = Command::new(&self.program);
         command.env_clear().envs(self.surroundings.variables(equipment.users_configuration));
-        command.envs(equipment.environment).args(equipment.options);
+        command.envs(equipment.environment.iter().map(|(name, value)| (name, value)));
+        command.args(&equipment.options);
         for setting in surroundings::SETTINGS {
             command.args(["-c", setting]);
         }
@@ -272,10 +291,9 @@ fn keep_last(said: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-fn last_words(said: &[u8], remote: Option<(&RemoteUrl, &GitAccess)>) -> String {
+fn last_words(said: &[u8], secrets: &[SecretString]) -> String {
     let text = String::from_utf8_lossy(said);
-    let password = remote.and_then(|(remote, _)| remote.login());
-    let secrets: Vec<&str> = password.iter().map(|(_, secret)| secret.expose_secret()).collect();
+    let secrets: Vec<&str> = secrets.iter().map(ExposeSecret::expose_secret).collect();
     redact(&text, &secrets)
 }
 

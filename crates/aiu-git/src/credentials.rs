@@ -1,32 +1,39 @@
 //! Which credentials `git` gets, and how.
 //!
-//! A kind of access contributes three things to a command, all decided here: whether the user's
-//! own configuration is read, variables of the environment, and `-c`-like options before the
-//! sub-command. Nothing secret is ever an argument. Where the credentials come from (Secrets,
-//! the cluster) is the caller's business.
+//! A kind of access contributes to a command what `equip` says: whether the user's own
+//! configuration is read, variables of the environment, and files that live as long as the
+//! command. Nothing secret is ever an argument or a variable: passwords are asked for over a
+//! private socket, headers stand in a private file of configuration. Which Secret is meant is
+//! found in `secrets`; where Secrets come from is the caller's business.
+
+mod equip;
+pub mod secrets;
+pub(crate) mod token;
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::remote::RemoteUrl;
 
+pub(crate) use equip::{Equipment, NotEquipped, Vault, equip};
+
 /// How a remote is signed in to.
-///
-/// The kinds that carry secrets of their own (user and password, bearer token, SSH key, GitHub
-/// App) become further variants, each with the name of what it was read from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub enum GitAccess {
     /// The user's own git configuration, credential helpers and SSH agent; nobody is asked.
     Ambient,
+    /// What was read from a Secret.
+    Login(Arc<GitLogin>),
 }
 
 /// The name of credentials: safe to print, and equal only for equal rights. What was read with
 /// one is never answered to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AccessId(String);
+pub struct AccessId(Arc<str>);
 
 impl fmt::Display for AccessId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,76 +41,147 @@ impl fmt::Display for AccessId {
     }
 }
 
-/// What a command that talks to the remote gets.
-#[derive(Default)]
-pub(crate) struct Equipment {
-    /// Whether the user's and the system's git configuration are read.
-    pub(crate) users_configuration: bool,
-    /// Variables of the environment.
-    pub(crate) environment: Vec<(&'static str, String)>,
-    /// Options of `git` itself, before the sub-command.
-    pub(crate) options: Vec<String>,
+/// Everything that one Secret says about signing in to a remote. Printing it shows its name
+/// alone.
+pub struct GitLogin {
+    /// What it was read from, for people.
+    pub name: Arc<str>,
+    /// Who we are.
+    pub sign_in: SignIn,
+    /// Which servers are believed.
+    pub tls: Tls,
+    /// The way to the remote; it may hold a password.
+    pub proxy: Option<SecretString>,
+    /// Hosts that are reached without it.
+    pub no_proxy: Option<String>,
+    /// Which SSH hosts are known.
+    pub known_hosts: KnownHosts,
+    /// The original checks neither certificates nor host keys with such a Secret (spec 30 F1);
+    /// who relied on it is told how to go on.
+    pub was_unchecked: bool,
 }
 
-/// Holds the value of an HTTP header for `--config-env`; the name is upstream's.
-const AUTH_HEADER: &str = "ARGOCD_GIT_AUTH_HEADER";
+/// Who we are (spec 30 §3.1, §3.2).
+pub enum SignIn {
+    /// Nobody in particular.
+    Nobody,
+    /// User and password over HTTP.
+    Password {
+        /// The user; empty for a token alone.
+        user: String,
+        /// The password or token.
+        password: SecretString,
+        /// Whether it is sent without being asked for.
+        unasked: bool,
+    },
+    /// A bearer token over HTTP.
+    Bearer(SecretString),
+    /// An SSH key.
+    Ssh(SecretString),
+    /// An installation of a GitHub App.
+    GitHubApp(AppKey),
+    /// A service account of Google's, the JSON text of its key.
+    Google(SecretString),
+}
+
+/// A GitHub App and one installation of it.
+pub struct AppKey {
+    /// The App.
+    pub app: u64,
+    /// The installation.
+    pub installation: u64,
+    /// The App's private key, PEM.
+    pub key: SecretString,
+    /// The address of the API, if it is not GitHub's own.
+    pub base_url: Option<String>,
+}
+
+/// Which servers are believed, and what is shown to them.
+#[derive(Default)]
+pub struct Tls {
+    /// Neither certificates nor SSH host keys are checked.
+    pub insecure: bool,
+    /// A certificate of ours and its key, PEM.
+    pub client: Option<(SecretString, SecretString)>,
+    /// Certificates that are believed besides the system's, PEM.
+    pub roots: Roots,
+}
+
+/// Certificates that are believed besides the system's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Roots {
+    /// None.
+    #[default]
+    None,
+    /// Those in this PEM text.
+    Text(Arc<str>),
+    /// Those in this file.
+    File(PathBuf),
+}
+
+/// Which SSH hosts are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum KnownHosts {
+    /// Those of the account that runs us.
+    #[default]
+    Users,
+    /// Those in this text (`argocd-ssh-known-hosts-cm`).
+    Text(Arc<str>),
+    /// Those in this file.
+    File(PathBuf),
+}
 
 impl GitAccess {
     /// Its name.
     pub fn id(&self) -> AccessId {
         match self {
-            Self::Ambient => AccessId("the user's own git set-up".to_owned()),
+            Self::Ambient => AccessId("the user's own git set-up".into()),
+            Self::Login(login) => AccessId(Arc::clone(&login.name)),
         }
     }
 
     /// The name of what a command to `remote` signs in with.
     pub(crate) fn id_for(&self, remote: &RemoteUrl) -> AccessId {
         match remote.login() {
-            Some(_) => AccessId("the login in the URL".to_owned()),
+            Some(_) => AccessId("the login in the URL".into()),
             None => self.id(),
         }
     }
 
-    /// What a command to `remote` gets. A password inside the remote's URL wins.
-    pub(crate) fn equip(&self, remote: &RemoteUrl) -> Equipment {
-        let mut equipment = match self {
-            Self::Ambient => ambient(),
+    /// Whether the original would have gone on where a check fails now.
+    pub(crate) fn was_unchecked(&self) -> bool {
+        matches!(self, Self::Login(login) if login.was_unchecked && !login.tls.insecure)
+    }
+}
+
+impl fmt::Debug for GitLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GitLogin({:?})", self.name)
+    }
+}
+
+/// Tells contents apart without keeping them, so that a Secret that was changed is noticed.
+impl Hash for GitLogin {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let secret = |secret: &SecretString| secret.expose_secret().to_owned();
+        let sign_in = match &self.sign_in {
+            SignIn::Nobody => vec!["nobody".to_owned()],
+            SignIn::Password { user, password, unasked } => {
+                vec![user.clone(), secret(password), unasked.to_string()]
+            }
+            SignIn::Bearer(token) => vec!["bearer".to_owned(), secret(token)],
+            SignIn::Ssh(key) => vec!["ssh".to_owned(), secret(key)],
+            SignIn::GitHubApp(AppKey { app, installation, key, base_url }) => {
+                let base_url = base_url.clone().unwrap_or_default();
+                vec![app.to_string(), installation.to_string(), secret(key), base_url]
+            }
+            SignIn::Google(key) => vec!["google".to_owned(), secret(key)],
         };
-        if let Some((user, password)) = remote.login() {
-            let pair = STANDARD.encode(format!("{user}:{}", password.expose_secret()));
-            equipment.environment.push((AUTH_HEADER, format!("Authorization: Basic {pair}")));
-            equipment.options.push(format!("--config-env=http.extraHeader={AUTH_HEADER}"));
-        }
-        equipment
-    }
-}
-
-/// Helpers and agents may answer, people are not asked: no terminal, no window, and `ssh`
-/// asks a program that always says no instead of the terminal.
-fn ambient() -> Equipment {
-    let mut environment = vec![
-        ("GCM_INTERACTIVE", "never".to_owned()),
-        ("SSH_ASKPASS", "false".to_owned()),
-        ("SSH_ASKPASS_REQUIRE", "force".to_owned()),
-    ];
-    if std::env::var_os("GIT_ASKPASS").is_none() {
-        environment.push(("GIT_ASKPASS", String::new()));
-    }
-    Equipment { users_configuration: true, environment, options: Vec::new() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::GitAccess;
-    use crate::remote::RemoteUrl;
-
-    #[test]
-    fn a_password_in_the_url_travels_in_the_environment_only() {
-        let remote = RemoteUrl::parse("https://u:s3cret@h/o/r", false).unwrap();
-        let equipment = GitAccess::Ambient.equip(&remote);
-        assert_eq!(equipment.options, ["--config-env=http.extraHeader=ARGOCD_GIT_AUTH_HEADER"]);
-        let header = ("ARGOCD_GIT_AUTH_HEADER", "Authorization: Basic dTpzM2NyZXQ=".to_owned());
-        assert!(equipment.environment.contains(&header));
-        assert_eq!(remote.url(), "https://h/o/r");
+        sign_in.hash(state);
+        self.tls.insecure.hash(state);
+        self.tls.client.as_ref().map(|(cert, key)| (secret(cert), secret(key))).hash(state);
+        format!("{:?}{:?}", self.tls.roots, self.known_hosts).hash(state);
+        self.proxy.as_ref().map(secret).hash(state);
+        self.no_proxy.hash(state);
     }
 }

@@ -43,6 +43,19 @@ pub enum GitError {
         /// What the remote said.
         words: String,
     },
+    /// There is nothing to sign in with: no token was to be had, or what the Secret says cannot
+    /// be used.
+    #[error("nothing to sign in to {remote} with ({access}): {words}")]
+    NoLogin {
+        /// The remote.
+        remote: Arc<str>,
+        /// Which credentials were used.
+        access: AccessId,
+        /// Why.
+        words: String,
+        /// Whether it may pass by itself.
+        passing: bool,
+    },
     /// The SSH host is not among the known ones, or has another key.
     #[error(
         "the host key of {remote} could not be verified: {words}; add the host to the known hosts (ConfigMap argocd-ssh-known-hosts-cm, or ~/.ssh/known_hosts)"
@@ -171,7 +184,7 @@ pub enum GitError {
         words: String,
     },
     /// The folder of mirrors cannot be used.
-    #[error("the cache folder {} cannot be used: {cause}", folder.display())]
+    #[error("the cache folder {} cannot be used: {cause}; make it writable or name another one", folder.display())]
     Cache {
         /// The folder.
         folder: PathBuf,
@@ -229,13 +242,16 @@ impl GitError {
     /// Decided here, next to the variants, so that no caller matches on them.
     pub fn remedy(&self) -> Remedy {
         match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } => Remedy::RetryAfter(PASSING),
+            Self::Unreachable { .. }
+            | Self::TimedOut { .. }
+            | Self::NoLogin { passing: true, .. } => Remedy::RetryAfter(PASSING),
             Self::LostRaces { .. } | Self::Stopped | Self::BrokenOff => {
                 Remedy::RetryAfter(Duration::ZERO)
             }
             Self::Missing { .. }
             | Self::Remote { .. }
             | Self::Unauthorized { .. }
+            | Self::NoLogin { .. }
             | Self::HostKeyUnknown { .. }
             | Self::NoRepository { .. }
             | Self::Empty { .. }
@@ -257,9 +273,11 @@ impl GitError {
         match self {
             Self::Missing { .. } => "GitMissing",
             Self::Remote { .. } => "GitUrlInvalid",
-            Self::Unauthorized { .. } => "GitUnauthorized",
+            Self::Unauthorized { .. } | Self::NoLogin { passing: false, .. } => "GitUnauthorized",
             Self::HostKeyUnknown { .. } => "GitHostKeyUnknown",
-            Self::Unreachable { .. } | Self::TimedOut { .. } => "GitUnreachable",
+            Self::NoLogin { passing: true, .. }
+            | Self::Unreachable { .. }
+            | Self::TimedOut { .. } => "GitUnreachable",
             Self::NoRepository { .. } => "GitRepositoryNotFound",
             Self::Empty { .. }
             | Self::NoDefaultBranch { .. }

@@ -7,14 +7,16 @@
 #![warn(missing_docs)]
 
 mod answer;
+pub mod askpass;
 mod command;
 mod commit;
 mod counts;
-mod credentials;
+pub mod credentials;
 mod error;
 mod listing;
 mod mirror;
 mod object;
+mod private;
 mod push;
 mod redact;
 pub mod remote;

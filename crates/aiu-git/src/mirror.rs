@@ -110,7 +110,7 @@ impl BranchTexts {
 pub struct Mirrors {
     git: Arc<Git>,
     settings: Arc<GitSettings>,
-    open: Mutex<HashMap<MirrorKey, Arc<Mirror>>>,
+    open: Mutex<HashMap<MirrorKey, (u64, Arc<Mirror>)>>,
     fingerprints: RandomState,
 }
 
@@ -179,12 +179,19 @@ impl Mirrors {
             .login()
             .map(|(user, password)| self.fingerprints.hash_one((user, password.expose_secret())));
         let key = MirrorKey { remote: remote.id().clone(), access: access.id(), login };
+        let content = match access {
+            GitAccess::Ambient => 0,
+            GitAccess::Login(login) => self.fingerprints.hash_one(login),
+        };
         let mut open = self.open.lock();
-        let mirror = open.entry(key.clone()).or_insert_with(|| {
+        // Of a Secret that was changed the mirror begins anew, with what is on disk.
+        open.retain(|known, (of, _)| *known != key || *of == content);
+        let (_, mirror) = open.entry(key.clone()).or_insert_with(|| {
             let (git, settings) = (Arc::clone(&self.git), Arc::clone(&self.settings));
             let folder = folder_name(&key);
             let turn = tokio::sync::Mutex::new(Turn::default());
-            Arc::new(Mirror { remote, access: access.clone(), folder, git, settings, turn })
+            let access = access.clone();
+            (content, Arc::new(Mirror { remote, access, folder, git, settings, turn }))
         });
         Ok((key, Arc::clone(mirror)))
     }

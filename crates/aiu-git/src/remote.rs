@@ -140,6 +140,11 @@ impl RemoteUrl {
         &self.id
     }
 
+    /// Whether it is spoken to over HTTP.
+    pub(crate) fn is_http(&self) -> bool {
+        self.url.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http"))
+    }
+
     /// User and password that stood in the URL.
     pub(crate) fn login(&self) -> Option<(&str, &SecretString)> {
         self.login.as_ref().map(|(user, password)| (user.as_str(), password))

@@ -13,7 +13,7 @@ pub struct GitSettings {
     /// How long one git command may take (`ARGOCD_EXEC_TIMEOUT`, spec 30 §5.3).
     pub deadline: Duration,
     /// How long a command that is asked to end may still take
-    /// (`ARGOCD_EXEC_FATAL_TIMEOUT` less the deadline).
+    /// (`ARGOCD_EXEC_FATAL_TIMEOUT`).
     pub grace: Duration,
     /// Whether `file://` and absolute paths are remotes too: in folder mode and in tests only,
     /// since in a cluster they would name the pod's own disk.
@@ -26,6 +26,13 @@ pub struct GitSettings {
     pub retry_pause: Duration,
     /// When a mirror has grown too large.
     pub growth: Growth,
+    /// The folder for a private one: a socket, and keys for the time of one command.
+    pub private: PathBuf,
+    /// This program, which git asks for passwords under its second name (spec 30 §3.4).
+    pub askpass: PathBuf,
+    /// How long a token of a GitHub App is used at most
+    /// (`ARGOCD_GITHUB_APP_CREDS_EXPIRATION_DURATION`).
+    pub app_token_lifetime: Duration,
 }
 
 /// A mirror is built afresh when it exceeds any of these: one fetch, about as large as the
@@ -53,6 +60,9 @@ impl GitSettings {
             pushes_at_once: 8,
             retry_pause: Duration::from_millis(200),
             growth: Growth { factor: 4, floor: 32 << 20, packs: 200 },
+            private: std::env::temp_dir(),
+            askpass: std::env::current_exe().unwrap_or_else(|_| "argocd-image-updater".into()),
+            app_token_lifetime: Duration::from_hours(1),
         }
     }
 }

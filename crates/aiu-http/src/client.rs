@@ -1,6 +1,7 @@
 //! The client: settings, connections per TLS profile, and the life of one call.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,12 +39,24 @@ pub struct HttpSettings {
 }
 
 /// Whether proxies are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Proxies {
     /// Those of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
     Environment,
     /// None.
     Off,
+    /// This one for everything; its URL may hold a password.
+    Through(Arc<str>),
+}
+
+impl fmt::Debug for Proxies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Environment => "Environment",
+            Self::Off => "Off",
+            Self::Through(_) => "Through(..)",
+        })
+    }
 }
 
 impl Default for HttpSettings {
@@ -156,9 +169,14 @@ impl Inner {
             // Followed in `exchange`, where each hop meets the limits of its host.
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never());
-        let builder = match self.settings.proxies {
+        let builder = match &self.settings.proxies {
             Proxies::Environment => builder,
             Proxies::Off => builder.no_proxy(),
+            Proxies::Through(url) => {
+                let proxy = reqwest::Proxy::all(&**url);
+                let proxy = proxy.map_err(|_| HttpError::Client("the proxy is no URL".into()))?;
+                builder.no_proxy().proxy(proxy)
+            }
         };
         tls.apply(builder)?.build().map_err(|error| HttpError::Client(innermost(&error)))
     }

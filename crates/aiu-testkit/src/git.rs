@@ -3,10 +3,14 @@
 //! The real `git` serves them, by path or by HTTP; only loopback and temporary folders are
 //! used. All functions panic when git fails: they are for tests.
 
+#[cfg(feature = "tls")]
+mod app;
 mod http;
 mod remote;
 mod wrapper;
 
+#[cfg(feature = "tls")]
+pub use app::AppServer;
 pub use http::HttpGit;
 pub use remote::{Commit, GitRemote, Logged};
 pub use wrapper::{Cut, GitWrapper};

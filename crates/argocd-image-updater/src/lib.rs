@@ -15,12 +15,16 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+use aiu_git::askpass;
 use commands::Answer;
 use line::{Line, Unusable, Verb};
 use settings::Environment;
 
 /// Runs the program with the process's arguments and environment.
 pub fn start() -> ExitCode {
+    if std::env::var("ARGOCD_BINARY_NAME").is_ok_and(|name| name == askpass::PERSONALITY) {
+        return answer_git();
+    }
     let line = match Line::parse(std::env::args_os().skip(1)) {
         Ok(line) => line,
         Err(Unusable::Help(text)) => return finish(&Answer::done(text)),
@@ -47,6 +51,15 @@ fn answer(line: &Line, env: &Environment) -> Result<Answer> {
         Verb::Webhook | Verb::Plan => {
             bail!("this version has no command '{}' yet", line.verb.row().name)
         }
+    }
+}
+
+/// Under its second name the program tells git a user or a password (spec 22 §1).
+fn answer_git() -> ExitCode {
+    let arguments = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned());
+    match askpass::ask(&arguments.collect::<Vec<_>>(), |name| std::env::var(name).ok()) {
+        Ok(answer) => finish(&Answer::done(answer + "\n")),
+        Err(cause) => failed(format_args!("{cause}")),
     }
 }
 

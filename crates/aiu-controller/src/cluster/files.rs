@@ -4,6 +4,8 @@
 //! in files of one or several documents. A patch edits the document in its file. What cannot
 //! be used is a [`Problem`] that names file and line; the rest goes on.
 
+mod git;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -42,6 +44,7 @@ pub struct Manifests {
     updaters: Vec<(AppName, ImageUpdater)>,
     settings: BTreeMap<String, String>,
     secrets: BTreeMap<(String, String), Secret>,
+    git_maps: BTreeMap<(String, String), BTreeMap<String, String>>,
     problems: Vec<Problem>,
     files_seen: usize,
 }
@@ -148,6 +151,7 @@ impl Manifests {
             updaters: Vec::new(),
             settings: BTreeMap::new(),
             secrets: BTreeMap::new(),
+            git_maps: BTreeMap::new(),
             problems: Vec::new(),
             files_seen: 0,
         };
@@ -345,6 +349,12 @@ impl Manifests {
                     self.settings = map.data;
                 }
             }
+            (Some("v1"), Some("ConfigMap")) if git::MAPS.iter().any(|it| document.text.contains(it)) => {
+                if let Some(map) = self.decode::<ConfigMap>(file, document) {
+                    let namespace = map.metadata.namespace.as_deref().unwrap_or(default_namespace);
+                    self.git_maps.insert((namespace.to_owned(), map.metadata.name), map.data);
+                }
+            }
             (Some("v1"), Some("Secret")) => {
                 if let Some(secret) = self.decode::<Secret>(file, document) {
                     let metadata = &secret.metadata;
@@ -419,7 +429,8 @@ impl Manifests {
 }
 
 /// Words without which a file holds nothing for us.
-const OUR_KINDS: [&str; 4] = ["Application", "ImageUpdater", "Secret", CONFIG_MAP];
+const OUR_KINDS: [&str; 6] =
+    ["Application", "ImageUpdater", "Secret", CONFIG_MAP, git::MAPS[0], git::MAPS[1]];
 
 /// Whether a text seems to declare an object of this kind.
 fn names_kind(text: &str, kind: &str) -> bool {

@@ -16,6 +16,8 @@ use aiu_core::edit::{EditError, SourceRef, Wish};
 use parking_lot::Mutex;
 use secrecy::SecretString;
 
+use aiu_git::credentials::secrets::{GitSecret, GitSources};
+
 use crate::report::WritePlace;
 use api::View;
 use files::Manifests;
@@ -154,6 +156,39 @@ impl Cluster {
                 found.map(SecretString::from).map_err(SecretError::missing)
             }
             Self::Api(view) => view.secret_field(namespace, name, field).await,
+        }
+    }
+
+    /// What Argo CD knows of git (spec 30 §3.1): its labelled Secrets, known hosts and
+    /// certificates, in its own namespace.
+    pub async fn git_sources(&self, namespace: &str) -> Result<GitSources, SecretError> {
+        match self {
+            Self::Files(manifests) => Ok(manifests.lock().git_sources(namespace)),
+            Self::Api(view) => view.git_sources(namespace).await,
+        }
+    }
+
+    /// A Secret that somebody named for git.
+    pub async fn git_secret(&self, namespace: &str, name: &str) -> Result<GitSecret, SecretError> {
+        match self {
+            Self::Files(manifests) => {
+                let found = manifests.lock().git_secret(namespace, name);
+                found.map_err(SecretError::missing)
+            }
+            Self::Api(view) => {
+                let fields = view.secret(namespace, name).await?;
+                let (namespace, name) = (namespace.into(), name.into());
+                let fields = (*fields).clone();
+                Ok(GitSecret { namespace, name, secret_type: String::new(), fields })
+            }
+        }
+    }
+
+    /// Whether a person's own logins stand behind it.
+    pub fn has_user(&self) -> bool {
+        match self {
+            Self::Files(_) => true,
+            Self::Api(_) => false,
         }
     }
 

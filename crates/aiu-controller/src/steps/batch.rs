@@ -11,8 +11,9 @@ use aiu_core::edit::{SourceRef, Wish};
 use aiu_core::image::{ImageReference, TagRef};
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::template::{BranchData, Template, branch_name};
+use aiu_git::BranchWork;
 
-use super::read::{Resolved, Texts, read_key, resolved};
+use super::read::{self, Resolved, Seen, Texts, resolved};
 use super::{Row, manifests};
 
 /// One change, and the row that it belongs to.
@@ -30,7 +31,7 @@ pub struct Batches {
     /// Edits of Applications.
     pub specs: Vec<SpecBatch>,
     /// Commits.
-    pub branches: Vec<BranchBatch>,
+    pub branches: Vec<BranchWork>,
 }
 
 /// Edits of one Application's own spec.
@@ -87,19 +88,20 @@ pub fn batches(rows: &mut [Row], changes: &[Change], texts: &Texts) -> Batches {
         by_app.entry(app.clone()).or_default().push(change);
     }
     let mut batches = Batches::default();
-    let mut branches: BTreeMap<BranchKey, Vec<CommitPlan>> = BTreeMap::new();
+    let mut branches: BTreeMap<Seen, BranchWork> = BTreeMap::new();
     for (app, changes) in by_app {
-        let first = &rows[changes[0].row].image;
-        match &first.target {
-            Target::Spec { .. } => batches.specs.push(SpecBatch {
-                source: first.source,
-                wishes: wishes(rows, &changes, &app, false),
-                application: app,
-            }),
-            Target::File(target) => {
-                let target = target.clone();
+        let first = &rows[changes[0].row];
+        match (&first.image.target, &first.git) {
+            (Target::File(target), Some(access)) => {
+                let (target, access) = (target.clone(), access.clone());
                 match commit(rows, &changes, &app, &target, texts) {
-                    Ok((key, plan)) => branches.entry(key).or_default().push(plan),
+                    Ok((key, plan)) => {
+                        let seen = (key.clone(), access.id());
+                        let batch = BranchBatch { key, commits: Vec::new() };
+                        let work = branches.entry(seen);
+                        let work = work.or_insert_with(|| BranchWork { batch, access });
+                        work.batch.commits.push(plan);
+                    }
                     Err(failure) => {
                         for change in changes {
                             rows[change.row].outcome = Some(Outcome::Failed(failure.clone()));
@@ -107,10 +109,14 @@ pub fn batches(rows: &mut [Row], changes: &[Change], texts: &Texts) -> Batches {
                     }
                 }
             }
+            _ => batches.specs.push(SpecBatch {
+                source: first.image.source,
+                wishes: wishes(rows, &changes, &app, false),
+                application: app,
+            }),
         }
     }
-    batches.branches =
-        branches.into_iter().map(|(key, commits)| BranchBatch { key, commits }).collect();
+    batches.branches = branches.into_values().collect();
     batches
 }
 
@@ -123,9 +129,8 @@ fn commit(
     texts: &Texts,
 ) -> Result<(BranchKey, CommitPlan), Failure> {
     let failure = |reason, message| Failure { stage: Stage::Written, reason, message };
-    let Some(Ok(branch)) = texts.get(&read_key(target)) else {
-        return Err(failure("GitUnreachable", "the branch was not read".to_owned()));
-    };
+    let branch = read::branch(&rows[changes[0].row], texts)
+        .map_err(|(reason, message)| failure(reason, message))?;
     let resolved =
         resolved(&target.file, branch).map_err(|(reason, cause)| failure(reason, cause))?;
     let edits = match resolved {

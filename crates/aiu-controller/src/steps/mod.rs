@@ -23,6 +23,7 @@ use aiu_core::edit::Keys;
 use aiu_core::image::ImageReference;
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::report::Finding;
+use aiu_git::GitAccess;
 use aiu_registry::{Credentials, ScanRequest};
 
 /// One image on its way through the pass.
@@ -32,6 +33,8 @@ pub struct Row {
     pub image: TrackedImage,
     /// What its registry is asked, and by whom.
     pub request: ScanRequest,
+    /// Who reads and pushes where it is written; `None` if that is not git.
+    pub git: Option<GitAccess>,
     /// What it is at.
     pub current: Option<Current>,
     /// The keys under which its target holds it; known once the target's shape is.
@@ -66,6 +69,7 @@ impl Row {
         Self {
             image,
             request,
+            git: None,
             current: None,
             keys: None,
             fields: Vec::new(),

@@ -74,11 +74,7 @@ fn in_file(
     texts: &Texts,
     world: &World,
 ) -> Result<Seen, Unreadable> {
-    let branch = match texts.get(&read::read_key(target)) {
-        Some(Ok(branch)) => branch,
-        Some(Err(error)) => return Err((error.reason(), error.to_string())),
-        None => return Err(("GitUnreachable", "the branch was not read".to_owned())),
-    };
+    let branch = read::branch(row, texts)?;
     let resolved = resolved(&target.file, branch)
         .map_err(|(reason, cause)| (reason, format!("{}: {cause}", row.image.key.application)))?;
     let (path, kind) = match resolved {

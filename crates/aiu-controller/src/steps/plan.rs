@@ -125,7 +125,10 @@ fn not_read(
 /// The images as rows, at their start; those whose credentials cannot be had end at once.
 pub fn rows(plan: WorkPlan, access: &Access) -> Vec<Row> {
     let start = |image: TrackedImage| match access.registry(&image.key) {
-        Ok(credentials) => Row::new(image, credentials),
+        Ok(credentials) => {
+            let git = access.git(&image).and_then(Result::ok);
+            Row { git, ..Row::new(image, credentials) }
+        }
         Err(failure) => Row {
             outcome: Some(Outcome::Failed(failure)),
             ..Row::new(image, Credentials::Anonymous)

@@ -8,38 +8,58 @@ use std::sync::Arc;
 use aiu_api::plan::{GitTarget, Target, TargetFile, WorkPlan};
 use aiu_core::batch::{BranchKey, FilePath};
 use aiu_core::edit::{FileKind, ManifestFolder};
-use aiu_git::{BranchTexts, FileText, GitError, Wanted};
+use aiu_git::credentials::AccessId;
+use aiu_git::{BranchTexts, FileText, GitAccess, GitError, Wanted};
 
+use super::Row;
 use crate::cycle::World;
 use crate::unlock::Access;
 
+/// A branch, as seen with certain rights: what one may read is not told to another.
+pub type Seen = (BranchKey, AccessId);
+
 /// What every branch of the plan says, or why it says nothing.
-pub type Texts = HashMap<BranchKey, Result<BranchTexts, Arc<GitError>>>;
+pub type Texts = HashMap<Seen, Result<BranchTexts, Arc<GitError>>>;
 
 /// Reads all files that the plan writes to.
 pub async fn texts(plan: &WorkPlan, access: &Access, world: &World) -> Texts {
-    let mut wanted: BTreeMap<BranchKey, Sought> = BTreeMap::new();
+    let mut wanted: BTreeMap<Seen, (GitAccess, Sought)> = BTreeMap::new();
     for image in plan.images.iter().filter(|image| access.registry(&image.key).is_ok()) {
-        if let Target::File(target) = &image.target {
-            wanted.entry(read_key(target)).or_default().add(&target.file);
+        if let (Target::File(target), Some(Ok(git))) = (&image.target, access.git(image)) {
+            let place = wanted.entry(read_key(target, &git));
+            place.or_insert_with(|| (git, Sought::default())).1.add(&target.file);
         }
     }
-    let wanted = wanted.into_iter().map(|(key, sought)| Wanted {
-        key,
-        access: access.git(),
-        files: sought.files.into_iter().collect(),
-        folders: sought.folders,
-    });
-    let read = world.mirrors.read(wanted.collect()).await;
-    read.into_iter().map(|branch| (branch.key, branch.texts)).collect()
+    let (seen, wanted): (Vec<Seen>, Vec<Wanted>) = wanted
+        .into_iter()
+        .map(|(seen, (access, Sought { files, folders }))| {
+            let key = seen.0.clone();
+            (seen, Wanted { key, access, files: files.into_iter().collect(), folders })
+        })
+        .unzip();
+    let read = world.mirrors.read(wanted).await;
+    seen.into_iter().zip(read).map(|(seen, branch)| (seen, branch.texts)).collect()
 }
 
 /// The branch that is read for a target. A head whose name depends on the decision is not
 /// known yet; its current value is the base's.
-pub fn read_key(target: &GitTarget) -> BranchKey {
+pub fn read_key(target: &GitTarget, access: &GitAccess) -> Seen {
     let mut key = target.branch.clone();
     key.head = key.head.filter(|head| !head.contains("{{"));
-    key
+    (key, access.id())
+}
+
+/// What was read for a row's target.
+pub fn branch<'a>(row: &Row, texts: &'a Texts) -> Result<&'a BranchTexts, Unreadable> {
+    let not_read = || ("GitUnreachable", "the branch was not read".to_owned());
+    let (Target::File(target), Some(access)) = (&row.image.target, &row.git) else {
+        return Err(not_read());
+    };
+    match texts.get(&read_key(target, access)) {
+        Some(Ok(branch)) => Ok(branch),
+        Some(Err(error)) => Err((error.reason(), error.to_string())),
+        None => Err(not_read()),
+    }
 }
 
 /// The chart file that makes a folder a Helm source.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aiu_core::batch::{AppName, ImageChange};
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::template::commit_message;
-use aiu_git::{BranchWork, BranchWritten, ChangedFile, WriteOrder, Written, shown_url};
+use aiu_git::{BranchWritten, ChangedFile, WriteOrder, Written, shown_url};
 
 use futures::StreamExt as _;
 
@@ -15,7 +15,6 @@ use super::batch::{Batches, Change, SpecBatch};
 use crate::cluster::{PatchError, Patched};
 use crate::cycle::World;
 use crate::report::{CycleReport, Write, WritePlace};
-use crate::unlock::Access;
 
 /// What became of all batches.
 #[derive(Debug, Default)]
@@ -25,7 +24,7 @@ pub struct AllWritten {
 }
 
 /// Writes Applications, then branches; branches at the same time.
-pub async fn write(batches: Batches, access: &Access, world: &World) -> AllWritten {
+pub async fn write(batches: Batches, world: &World) -> AllWritten {
     let patches = batches.specs.into_iter().map(|batch| patch(batch, world));
     let specs = futures::stream::iter(patches).buffered(world.settings.concurrency.max(1));
     let specs = specs.collect().await;
@@ -38,10 +37,8 @@ pub async fn write(batches: Batches, access: &Access, world: &World) -> AllWritt
         dry_run: world.settings.dry_run,
     };
     let remotes: Vec<Arc<str>> =
-        batches.branches.iter().map(|batch| Arc::clone(&batch.key.remote)).collect();
-    let works =
-        batches.branches.into_iter().map(|batch| BranchWork { batch, access: access.git() });
-    let written = world.writers.write(works.collect(), &order).await;
+        batches.branches.iter().map(|work| Arc::clone(&work.batch.key.remote)).collect();
+    let written = world.writers.write(batches.branches, &order).await;
     AllWritten { specs, branches: remotes.into_iter().zip(written).collect() }
 }
 

@@ -10,13 +10,17 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::Response;
+use axum::serve::Listener as _;
 use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::registry::{Cut, Port};
+
 /// Serves one repository on a port of this machine, until it is dropped.
 pub struct HttpGit {
+    scheme: &'static str,
     port: u16,
     served: Arc<Served>,
     task: JoinHandle<()>,
@@ -25,8 +29,12 @@ pub struct HttpGit {
 struct Served {
     repository: PathBuf,
     backend: PathBuf,
-    /// The `Authorization` header that is let in; anybody if there is none.
-    login: Option<String>,
+    /// The `Authorization` headers that are let in; anybody if there are none.
+    logins: Mutex<Vec<String>>,
+    /// Processes with this text in their environment are looked at during every request.
+    watched: Mutex<Option<String>>,
+    /// Their arguments and environments.
+    seen: Mutex<Vec<String>>,
     /// Whether clients are spoken to as of old, whatever they can.
     old_protocol: AtomicBool,
     requests: Mutex<Vec<String>>,
@@ -35,27 +43,62 @@ struct Served {
 impl HttpGit {
     /// Serves `repository` to who sends `login` as `Authorization` header, or to anybody.
     pub async fn serve(repository: &Path, login: Option<&str>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        Self::serving(repository, login, "http", Port::new(listener, Cut::default()))
+    }
+
+    /// The same over TLS, with a certificate of [`AUTHORITY`](crate::registry::AUTHORITY).
+    #[cfg(feature = "tls")]
+    pub async fn serve_tls(repository: &Path, login: Option<&str>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
+        let port = Port::new(listener, Cut::default()).with_tls();
+        Self::serving(repository, login, "https", port)
+    }
+
+    fn serving(
+        repository: &Path,
+        login: Option<&str>,
+        scheme: &'static str,
+        listener: Port,
+    ) -> Self {
         let exec_path = super::git(repository, &["--exec-path"], b"");
         let exec_path = String::from_utf8(exec_path).expect("a path of this machine");
         let served = Arc::new(Served {
             repository: repository.to_owned(),
             backend: Path::new(exec_path.trim()).join("git-http-backend"),
-            login: login.map(str::to_owned),
+            logins: Mutex::new(login.map(str::to_owned).into_iter().collect()),
+            watched: Mutex::default(),
+            seen: Mutex::default(),
             old_protocol: AtomicBool::new(false),
             requests: Mutex::default(),
         });
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has free ports");
         let port = listener.local_addr().expect("it is bound").port();
         let app = Router::new().fallback(answer).with_state(Arc::clone(&served));
         let task = tokio::spawn(async move {
             axum::serve(listener, app).await.expect("the server runs until it is dropped");
         });
-        Self { port, served, task }
+        Self { scheme, port, served, task }
+    }
+
+    /// From now on lets in who sends this `Authorization` header, and nobody else.
+    pub fn let_in(&self, login: &str) {
+        *self.served.logins.lock() = vec![login.to_owned()];
+    }
+
+    /// During every request, notes arguments and environments of all processes that have this
+    /// text in their environment.
+    pub fn watch(&self, mark: &str) {
+        *self.served.watched.lock() = Some(mark.to_owned());
+    }
+
+    /// What was noted: one text per process and request.
+    pub fn seen(&self) -> Vec<String> {
+        self.served.seen.lock().clone()
     }
 
     /// The address, with `login` (`user:password@`) before the host.
     pub fn url(&self, login: &str) -> String {
-        format!("http://{login}127.0.0.1:{}/repository.git", self.port)
+        format!("{}://{login}127.0.0.1:{}/repository.git", self.scheme, self.port)
     }
 
     /// Keeps from git which protocol a client speaks, as some proxies do: it falls back to the
@@ -84,8 +127,14 @@ async fn answer(
     body: Bytes,
 ) -> Response {
     served.requests.lock().push(format!("{method} {uri}"));
+    let watched = served.watched.lock().clone();
+    if let Some(mark) = watched {
+        served.seen.lock().extend(processes(&mark));
+    }
+    let logins = served.logins.lock().clone();
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    if served.login.is_some() && header("authorization") != served.login.as_deref() {
+    let known = header("authorization").is_some_and(|login| logins.iter().any(|it| it == login));
+    if !logins.is_empty() && !known {
         return Response::builder()
             .status(StatusCode::UNAUTHORIZED)
             .header("www-authenticate", "Basic realm=\"git\"")
@@ -100,7 +149,7 @@ async fn answer(
         .env("PATH_INFO", uri.path())
         .env("QUERY_STRING", uri.query().unwrap_or_default())
         .env("REMOTE_ADDR", "127.0.0.1");
-    if served.login.is_some() {
+    if !logins.is_empty() {
         command.env("REMOTE_USER", "tester");
     }
     for (name, variable) in [
@@ -115,6 +164,18 @@ async fn answer(
     }
     command.env("CONTENT_LENGTH", body.len().to_string());
     respond(&run(command, &body).await)
+}
+
+/// Arguments and environment of every process with `mark` in its environment.
+fn processes(mark: &str) -> Vec<String> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let texts = all.filter_map(|entry| {
+        let read = |name: &str| std::fs::read(entry.path().join(name)).ok();
+        let (arguments, environment) = (read("cmdline")?, read("environ")?);
+        let text = [arguments, environment].concat();
+        Some(String::from_utf8_lossy(&text).replace('\0', "\n"))
+    });
+    texts.filter(|text| text.contains(mark)).collect()
 }
 
 async fn run(mut command: tokio::process::Command, body: &[u8]) -> Vec<u8> {

@@ -48,7 +48,7 @@ pub use log::{Counts, Kind, Request};
 pub use page::{Links, Paging};
 
 use server::State;
-use wire::{Cut, Port};
+pub(crate) use wire::{Cut, Port};
 
 /// A running registry; stopped when dropped.
 pub struct Registry {

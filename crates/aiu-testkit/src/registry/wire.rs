@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// A switch that breaks what it is built into.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cut(Arc<AtomicBool>);
+pub(crate) struct Cut(Arc<AtomicBool>);
 
 impl Cut {
     pub(super) fn cut(&self) {
@@ -27,7 +27,7 @@ impl Cut {
 }
 
 /// A listener whose connections break one by one, or all at once with `stopped`.
-pub(super) struct Port {
+pub(crate) struct Port {
     listener: TcpListener,
     stopped: Cut,
     #[cfg(feature = "tls")]
@@ -41,7 +41,7 @@ type Stream =
     tokio_util::either::Either<TcpStream, Box<tokio_rustls::server::TlsStream<TcpStream>>>;
 
 impl Port {
-    pub(super) fn new(listener: TcpListener, stopped: Cut) -> Self {
+    pub(crate) fn new(listener: TcpListener, stopped: Cut) -> Self {
         Self {
             listener,
             stopped,
@@ -52,7 +52,7 @@ impl Port {
 
     /// The same, speaking TLS.
     #[cfg(feature = "tls")]
-    pub(super) fn with_tls(self) -> Self {
+    pub(crate) fn with_tls(self) -> Self {
         Self { tls: Some(super::certificates::acceptor()), ..self }
     }
 
@@ -94,7 +94,7 @@ impl Connected<IncomingStream<'_, Port>> for Cut {
     }
 }
 
-pub(super) struct Wire {
+pub(crate) struct Wire {
     stream: Stream,
     own: Cut,
     stopped: Cut,

@@ -109,6 +109,7 @@ pub fn services(
     let mut git = GitSettings::new(settings.cache_dir.join("git"));
     // A folder of manifests is worked on by its owner: repositories on this disk are theirs.
     git.local_remotes = true;
+    settings.git.apply(&mut git);
     let mirrors = Arc::new(Mirrors::new(git));
     let writers = Writers::new(Arc::clone(&mirrors), CancellationToken::new());
     let identity = Identity::new(&commits.settings.user, &commits.settings.email)
@@ -123,6 +124,7 @@ pub fn services(
         dry_run,
         concurrency: settings.concurrency,
         message: Arc::clone(&commits.message),
+        git_files: settings.git.files.clone(),
         signature: Signature {
             author: identity.clone(),
             committer: identity,

@@ -2,6 +2,7 @@
 //! (spec 22 §2; 40 B5). Read once, checked, and handed down by value.
 
 mod files;
+mod git;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use crate::line::{Line, Verb};
 use crate::logging::{self, Format};
 
 pub use files::{Commits, Note, REGISTRIES_CONF, registries, registries_at};
+pub use git::GitSurroundings;
 pub use reader::{Environment, Reader};
 
 /// How the program logs.
@@ -94,6 +96,7 @@ pub struct Settings {
     pub servers: Servers,
     pub webhook: Webhook,
     pub cache_dir: PathBuf,
+    pub git: GitSurroundings,
     /// What to log once logging is on.
     pub warnings: Vec<String>,
 }
@@ -204,6 +207,7 @@ impl Settings {
             servers: servers(r)?,
             webhook: webhook(r)?,
             cache_dir: cache_dir(r)?,
+            git: GitSurroundings::of(env, r),
             warnings: Vec::new(),
         };
         if once {

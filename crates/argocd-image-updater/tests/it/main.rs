@@ -5,6 +5,8 @@ mod binary;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
+mod git_access;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod program;

@@ -4,6 +4,7 @@
 //! changed by a guarded JSON Patch alone: a PUT would drop the fields that we do not decode.
 
 pub mod error;
+mod git;
 pub mod objects;
 pub mod store;
 mod view;

@@ -11,6 +11,7 @@ use aiu_api::source::choose;
 use aiu_api::write_back::TargetSetting;
 use aiu_core::batch::AppName;
 use aiu_core::edit::{Edited, SourceRef, Wish, apply_in_spec};
+use aiu_git::credentials::secrets::GitSources;
 use parking_lot::Mutex;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::OnceCell;
@@ -78,6 +79,14 @@ impl View {
                 known.join(", ")
             ))
         })
+    }
+
+    /// What Argo CD knows of git.
+    pub(in crate::cluster) async fn git_sources(
+        &self,
+        namespace: &str,
+    ) -> Result<GitSources, SecretError> {
+        self.api.git_sources(namespace).await
     }
 
     /// All fields of a Secret.
