@@ -14,11 +14,16 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+/// The working folder of the program is the root of the repository.
+const GENERATE: &[&str] =
+    &["run", "--quiet", "--package", "argocd-image-updater", "--", "gen", "all"];
+
 const HELP: &str = "\
 usage: cargo xtask COMMAND
 
   ci              the gate: format, check, lint, build, test, documents, dependencies
   check           what no compiler checks: fences, file lengths, links, names, attributes, paths
+  gen             write the files that are made from the code: definition, manifests, reference
   e2e [OPTIONS]   build the program and run it against real peers; `e2e --help` lists the options";
 
 fn main() -> ExitCode {
@@ -37,6 +42,7 @@ fn run(words: &[&str]) -> Result<()> {
     match words {
         ["ci"] => ci::run(),
         ["check"] => check::run(),
+        ["gen"] => cargo::run(GENERATE, &[]),
         ["e2e", options @ ..] => {
             cargo::run(&[&["run", "--quiet", "--package", "e2e", "--"], options].concat(), &[])
         }

@@ -46,7 +46,8 @@ fn answer(line: &Line, env: &Environment) -> Result<Answer> {
         Verb::Template => commands::template::template(line),
         Verb::Version => Ok(Answer::done(commands::version::version(line.is_given("short")))),
         Verb::Completion => commands::completion::completion(line),
-        Verb::Gen => line::reference::page(line.arguments.first().map(String::as_str)),
+        Verb::Crd => Ok(Answer::done(aiu_api::crd::definition())),
+        Verb::Gen => commands::generate::generate(line.arguments.first().map(String::as_str)),
         Verb::Test => commands::test::test(line, env),
         Verb::Webhook | Verb::Plan => {
             bail!("this version has no command '{}' yet", line.verb.row().name)

@@ -1,6 +1,7 @@
 //! What is proved against real peers. One file per subject; a case is an async function from the
 //! world to a result, and has repositories of its own, so that no case minds what another left.
 
+mod admission;
 mod folder;
 mod oracle;
 mod self_check;
@@ -60,6 +61,13 @@ pub(crate) async fn run_all(world: &World, only: Option<String>) -> Tally {
     let mut tally = Tally { only, ..Tally::default() };
     tally.case("the registry lists what was pushed", self_check::registry(world)).await;
     tally.case("git is cloned and pushed over HTTP", self_check::git_over_http(world)).await;
+    tally.case("the API server serves, counts and refuses", self_check::kubernetes(world)).await;
+    let case = admission::rows(world);
+    tally.case("ImageUpdaters are taken and refused as the original's", case).await;
+    tally
+        .case("what is applied is read back, and again is unchanged", admission::read_back(world))
+        .await;
+    tally.case("ImageUpdaters are shown in four columns", admission::columns(world)).await;
     match &world.oracle {
         Some(oracle) => ask_oracle(&mut tally, oracle).await,
         None => println!("skipped          ours against Go: there is no Go toolchain on the path"),

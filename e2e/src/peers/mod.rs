@@ -2,6 +2,7 @@
 //! that runs in production, with the least configuration that works.
 
 mod git_http;
+mod kubernetes;
 mod ports;
 mod registry;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use git_http::GitHttp;
+pub(crate) use kubernetes::{ApiServer, CONTROLLER, ELSEWHERE};
 use ports::Ports;
 use registry::Registry;
 
@@ -23,6 +25,7 @@ const START: Duration = Duration::from_secs(20);
 pub(crate) struct Peers {
     pub(crate) registry: Registry,
     pub(crate) git: GitHttp,
+    pub(crate) kubernetes: ApiServer,
 }
 
 impl Peers {
@@ -30,6 +33,7 @@ impl Peers {
         let mut ports = Ports::default();
         let registry = Registry::start(&subfolder(folder, "registry")?, &mut ports).await?;
         let git = GitHttp::start(&subfolder(folder, "git")?, &mut ports).await?;
-        Ok(Self { registry, git })
+        let kubernetes = ApiServer::start(&subfolder(folder, "kubernetes")?, &mut ports).await?;
+        Ok(Self { registry, git, kubernetes })
     }
 }

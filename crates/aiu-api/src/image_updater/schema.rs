@@ -54,29 +54,36 @@ pub(super) fn request_labels(schema: &mut Schema) {
     }
 }
 
+/// Adds a rule; one object may have several.
 fn rule(schema: &mut Schema, rule: &str, message: &str) {
-    let rule = json!([{"rule": rule, "message": message}]);
-    schema.insert("x-kubernetes-validations".to_owned(), rule);
+    let rules = schema.ensure_object().entry("x-kubernetes-validations").or_insert(json!([]));
+    if let Some(rules) = rules.as_array_mut() {
+        rules.push(json!({"rule": rule, "message": message}));
+    }
 }
 
-/// A rule that exactly one of the fields is there.
-fn exactly_one(fields: &[&str]) -> String {
+/// How many of the fields are there, in CEL.
+fn count(fields: &[&str]) -> String {
     let counted = fields.iter().map(|field| format!("(has(self.{field}) ? 1 : 0)"));
-    format!("{} == 1", counted.collect::<Vec<_>>().join(" + "))
+    counted.collect::<Vec<_>>().join(" + ")
 }
 
+/// Two rules, since the cost of counting five in one, for every reference of a list without a
+/// bound, is above what the API server grants a rule.
 pub(super) fn one_forge(schema: &mut Schema) {
-    rule(
-        schema,
-        &exactly_one(&["github", "gitlab", "gitea", "bitbucket", "azureDevOps"]),
-        "Exactly one of github or gitlab must be set, or of gitea, bitbucket and azureDevOps",
-    );
+    let message =
+        "Exactly one of github or gitlab must be set, or of gitea, bitbucket and azureDevOps";
+    let further = "has(self.gitea) || has(self.bitbucket) || has(self.azureDevOps)";
+    let old = count(&["github", "gitlab"]);
+    rule(schema, &format!("{old} + ({further} ? 1 : 0) == 1"), message);
+    let further = count(&["gitea", "bitbucket", "azureDevOps"]);
+    rule(schema, &format!("{further} <= 1"), message);
 }
 
 pub(super) fn one_target(schema: &mut Schema) {
     rule(
         schema,
-        &exactly_one(&["helm", "kustomize", "plugin"]),
+        &format!("{} == 1", count(&["helm", "kustomize", "plugin"])),
         "Exactly one of helm, kustomize, or plugin must be specified within manifestTargets if the block is present.",
     );
 }

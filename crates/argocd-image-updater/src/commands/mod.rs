@@ -2,6 +2,7 @@
 
 pub mod completion;
 pub mod explain;
+pub mod generate;
 pub mod run;
 pub mod session;
 pub mod template;

@@ -2,21 +2,10 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Result, bail};
-
 use super::flags::{Built, FLAGS, Flag, Group, Kind};
 use super::retired;
 use super::verbs::{VERBS, Verb, VerbRow};
 use super::words::value_name;
-use crate::commands::Answer;
-
-/// A generated page, by its name.
-pub fn page(name: Option<&str>) -> Result<Answer> {
-    match name {
-        Some("command-line") => Ok(Answer::done(command_line())),
-        _ => bail!("give a page: command-line"),
-    }
-}
 
 const HEAD: &str = "# Command line
 
@@ -34,7 +23,8 @@ default holds; a flag like that ends the program with exit code 1.
 Exit codes: 0 done, 1 something failed or was wrong, 3 an update is available (only `test --check`).
 ";
 
-fn command_line() -> String {
+/// The page.
+pub fn command_line() -> String {
     let mut page = HEAD.to_owned();
     page += "\n## Commands\n\n| Command | |\n|---|---|\n";
     for row in VERBS.iter().filter(|row| !row.is_hidden) {

@@ -9,6 +9,7 @@ pub enum Verb {
     Plan,
     Explain,
     Template,
+    Crd,
     Version,
     Completion,
     Gen,
@@ -88,11 +89,12 @@ pub const VERBS: &[VerbRow] = &[
         .takes("NS/APP", "Only this Application, as NAMESPACE/NAME or NAME"),
     verb(Verb::Template, "template", "Render a template of commit messages with sample changes")
         .takes("PATH", "The template's file; the default message if there is none"),
+    verb(Verb::Crd, "crd", "Print the definition of the ImageUpdater resource, for `kubectl apply -f -`"),
     verb(Verb::Version, "version", "Print the version"),
     verb(Verb::Completion, "completion", "Print a script that completes commands and flags in a shell")
         .takes("SHELL", "bash, zsh, fish or powershell"),
-    verb(Verb::Gen, "gen", "Print a page of the reference")
-        .takes("PAGE", "command-line").hidden(),
+    verb(Verb::Gen, "gen", "Print a file of the repository that is made from the code, or write all that are stale")
+        .takes("FILE", "command-line, crd or install; all writes them below the working folder").hidden(),
 ];
 
 impl Verb {
