@@ -16,6 +16,7 @@ pub mod plan;
 pub mod resolve;
 pub mod select;
 pub mod source;
+pub mod status;
 pub mod write_back;
 
 /// The prefix of every annotation and of the resource's group (spec 10 §6.2, 20 §1).

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use aiu_api::image_updater::ImageUpdater;
+use aiu_api::image_updater::{ApplicationRef, ImageUpdater, ImageUpdaterSpec};
 use aiu_core::batch::AppName;
 use aiu_core::image::Platform;
 use aiu_core::registries::{OperatorsSource, Registries};
@@ -41,10 +42,32 @@ pub struct Updater {
     /// Namespace and name.
     pub name: AppName,
     /// What it wants.
-    pub resource: ImageUpdater,
+    pub resource: Arc<ImageUpdater>,
     /// Whether it stands in for missing resources, and so speaks only of Applications that
     /// carry annotations of ours (spec 40 B1).
     pub annotated_only: bool,
+    /// Whether this pass works on it; else it only claims its Applications.
+    pub runs: bool,
+}
+
+/// The name of what stands in for missing resources (spec 40 B1).
+pub const ANNOTATIONS: &str = "annotations";
+
+impl Updater {
+    /// Selects every annotated Application of a namespace, in place of a resource.
+    pub fn assumed(namespace: Arc<str>) -> Self {
+        let everything = ApplicationRef {
+            name_pattern: "*".to_owned(),
+            use_annotations: Some(true),
+            ..ApplicationRef::default()
+        };
+        let spec = ImageUpdaterSpec { application_refs: vec![everything], ..Default::default() };
+        let name = AppName { namespace, name: ANNOTATIONS.into() };
+        let mut resource = ImageUpdater { spec, ..ImageUpdater::default() };
+        resource.metadata.name = Some(name.name.to_string());
+        resource.metadata.namespace = Some(name.namespace.to_string());
+        Self { name, resource: Arc::new(resource), annotated_only: true, runs: true }
+    }
 }
 
 /// Whether annotations count without a resource that says so (spec 40 B1).
@@ -76,6 +99,9 @@ pub struct PassSettings {
     pub image_sources: BTreeSet<OperatorsSource>,
     /// Do everything but write.
     pub dry_run: bool,
+    /// How old a listing may be that this pass makes do with; none older than the pass itself
+    /// where nothing else asks.
+    pub accepted_age: Duration,
     /// How many repositories are asked at once.
     pub concurrency: usize,
     /// The template of commit messages.
@@ -93,6 +119,7 @@ pub struct PassSettings {
 /// Resources are passed together so that they share every listing, fetch and push.
 pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     let started = Instant::now();
+    let floor = started.checked_sub(world.settings.accepted_age).unwrap_or(started);
     let (plan, mut report) = plan::plan(updaters, world);
     let access = unlock(&plan, started, world).await;
 
@@ -101,9 +128,9 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     observe::observe(&mut rows, &texts, world);
     contend::contend(&mut rows, world);
 
-    let scans = scan::list_tags(&rows, started, world).await;
+    let scans = scan::list_tags(&rows, floor, world).await;
     let mut shortlists = choose::shortlists(&rows, &scans);
-    inspect::inspect(&mut shortlists, started, world).await;
+    inspect::inspect(&mut shortlists, floor, world).await;
     choose::decisions(&mut rows, &shortlists, world);
     let changes = batch::changes(&rows);
 

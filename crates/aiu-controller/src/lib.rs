@@ -4,8 +4,10 @@
 //! [`cycle::cycle`] is the place to start: it reads like the table of ARCHITECTURE.md.
 
 pub mod cluster;
+pub mod controller;
 pub mod crash;
 pub mod cycle;
+pub mod events;
 pub mod leader;
 pub mod passes;
 pub mod phrases;

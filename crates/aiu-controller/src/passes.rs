@@ -1,10 +1,8 @@
-//! Passes over a folder of manifests, one after another, with what is remembered between them.
+//! Passes, one after another, with what is remembered between them.
 
 use std::sync::Arc;
 
 use aiu_api::annotations;
-use aiu_api::image_updater::{ApplicationRef, ImageUpdater, ImageUpdaterSpec};
-use aiu_core::batch::AppName;
 use aiu_core::registries::Registries;
 use aiu_git::{Mirrors, Writers};
 use aiu_registry::Scanner;
@@ -50,18 +48,34 @@ impl Session {
     /// One pass over a folder as it was read, and its log lines.
     pub async fn pass(&self, manifests: Manifests) -> CycleReport {
         let updaters = updaters(&manifests, self.settings.annotation_mode);
+        let cluster = Cluster::Files(Mutex::new(manifests));
+        let report = self.pass_over(cluster, &updaters, &self.settings).await;
+        phrases::log(&report, self.settings.dry_run);
+        report
+    }
+
+    /// How passes behave unless they are told otherwise.
+    pub fn settings(&self) -> &PassSettings {
+        &self.settings
+    }
+
+    /// One pass over a cluster as it is seen now, in silence.
+    pub async fn pass_over(
+        &self,
+        cluster: Cluster,
+        updaters: &[Updater],
+        settings: &PassSettings,
+    ) -> CycleReport {
         let world = World {
-            cluster: Cluster::Files(Mutex::new(manifests)),
+            cluster,
             registries: Arc::clone(&self.registries),
             scanner: Arc::clone(&self.scanner),
             keys: Arc::clone(&self.keys),
             mirrors: Arc::clone(&self.mirrors),
             writers: Arc::clone(&self.writers),
-            settings: self.settings.clone(),
+            settings: settings.clone(),
         };
-        let report = cycle(&updaters, &world).await;
-        phrases::log(&report, self.settings.dry_run);
-        report
+        cycle(updaters, &world).await
     }
 }
 
@@ -72,8 +86,9 @@ fn updaters(manifests: &Manifests, mode: AnnotationMode) -> Vec<Updater> {
         .updaters()
         .map(|(name, resource)| Updater {
             name: name.clone(),
-            resource: resource.clone(),
+            resource: Arc::new(resource.clone()),
             annotated_only: false,
+            runs: true,
         })
         .collect();
     let assumes = match mode {
@@ -91,21 +106,6 @@ fn updaters(manifests: &Manifests, mode: AnnotationMode) -> Vec<Updater> {
         .collect();
     namespaces.sort();
     namespaces.dedup();
-    found.extend(namespaces.into_iter().map(assumed));
+    found.extend(namespaces.into_iter().map(Updater::assumed));
     found
-}
-
-/// Selects every annotated Application of a namespace.
-fn assumed(namespace: Arc<str>) -> Updater {
-    let everything = ApplicationRef {
-        name_pattern: "*".to_owned(),
-        use_annotations: Some(true),
-        ..ApplicationRef::default()
-    };
-    let spec = ImageUpdaterSpec { application_refs: vec![everything], ..Default::default() };
-    Updater {
-        name: AppName { namespace, name: "annotations".into() },
-        resource: ImageUpdater { spec, ..ImageUpdater::default() },
-        annotated_only: true,
-    }
 }

@@ -24,20 +24,26 @@ pub use git::GitFiles;
 /// What outlives a pass: what was fetched, and the user's own logins.
 pub struct Keys {
     keyring: Keyring,
-    ambient: Result<Ambient, Arc<CredentialError>>,
+    /// `None` where no person stands behind the process.
+    ambient: Option<Result<Ambient, Arc<CredentialError>>>,
 }
 
 impl Keys {
     /// The keys of the present user. A broken Docker configuration matters to those images
     /// alone that would be asked for with it.
     pub fn of_user() -> Self {
-        Self { keyring: Keyring::new(), ambient: Ambient::of_user().map_err(Arc::new) }
+        Self { keyring: Keyring::new(), ambient: Some(Ambient::of_user().map_err(Arc::new)) }
+    }
+
+    /// No logins of any user: in a cluster, what nobody names is asked for anonymously.
+    pub fn of_nobody() -> Self {
+        Self { keyring: Keyring::new(), ambient: None }
     }
 
     /// No logins of any user, for tests.
     pub fn without_user(folder: &std::path::Path) -> Self {
         let ambient = Ambient::read(&folder.join("no-docker-configuration.json"));
-        Self { keyring: Keyring::new(), ambient: ambient.map_err(Arc::new) }
+        Self { keyring: Keyring::new(), ambient: Some(ambient.map_err(Arc::new)) }
     }
 }
 
@@ -136,8 +142,9 @@ async fn ambient(
     world: &World,
 ) -> Result<Credentials, Failure> {
     let found = match &world.keys.ambient {
-        Ok(ambient) => ambient.credentials(&image.endpoint, &image.wire_path, started).await,
-        Err(error) => Err(Arc::clone(error)),
+        None => return Ok(Credentials::Anonymous),
+        Some(Ok(ambient)) => ambient.credentials(&image.endpoint, &image.wire_path, started).await,
+        Some(Err(error)) => Err(Arc::clone(error)),
     };
     found.map_err(|error| failure(error.reason(), format!("your own Docker logins: {error}")))
 }

@@ -9,10 +9,12 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::Mutex;
 
 use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// How lines look.
@@ -107,9 +109,25 @@ struct Lines {
     standing: &'static [(&'static str, &'static str)],
 }
 
-impl<S: Subscriber> Layer<S> for Lines {
-    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Lines {
+    /// What a span says of all its lines: of which resource they are.
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        if let Some(span) = context.span(id) {
+            span.extensions_mut().insert(fields);
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        for span in
+            context.event_scope(event).into_iter().flatten().collect::<Vec<_>>().iter().rev()
+        {
+            if let Some(of_span) = span.extensions().get::<Fields>() {
+                fields.others.extend(of_span.others.clone());
+            }
+        }
         event.record(&mut fields);
         let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         // `tracing` knows no level above error.

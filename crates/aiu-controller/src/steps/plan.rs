@@ -34,11 +34,19 @@ pub fn plan(updaters: &[Updater], world: &World) -> (WorkPlan, CycleReport) {
         let Updater { name, resource, .. } = updater;
         let matched = match matched(updater, &applications) {
             Ok(matched) => matched,
+            // Its own pass tells.
+            Err(_) if !updater.runs => continue,
             Err(cause) => {
                 report.failed_updaters.push((name.clone(), cause));
                 continue;
             }
         };
+        if !updater.runs {
+            for (app, _) in matched {
+                owners.entry(app).or_insert(name);
+            }
+            continue;
+        }
         for (pattern, cause) in invalid_selectors(resource) {
             let text = format!("invalid label selector of '{pattern}' provided: {cause}");
             report.failed_updaters.push((name.clone(), text));
@@ -110,7 +118,12 @@ fn not_read(
     let unread = applications.iter().filter(|(name, app)| {
         annotations::any(&app.metadata.annotations) && !owners.contains_key(name)
     });
-    let finding = |name: &AppName| Finding {
+    unread.map(|(name, _)| ((*name).clone(), self::unread(name))).collect()
+}
+
+/// What to say of an annotated Application that nothing reads.
+pub fn unread(name: &AppName) -> Finding {
+    Finding {
         severity: Severity::Warning,
         reason: "AnnotationsNotRead",
         found: "it has image annotations, but no ImageUpdater selects it".to_owned(),
@@ -118,8 +131,7 @@ fn not_read(
             "add to an ImageUpdater in namespace {}: {{namePattern: {}, useAnnotations: true}}",
             name.namespace, name.name
         ),
-    };
-    unread.map(|(name, _)| ((*name).clone(), finding(name))).collect()
+    }
 }
 
 /// The images as rows, at their start; those whose credentials cannot be had end at once.

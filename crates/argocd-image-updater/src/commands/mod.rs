@@ -1,5 +1,6 @@
 //! One module per command.
 
+mod cluster;
 pub mod completion;
 pub mod explain;
 pub mod generate;

@@ -1,4 +1,6 @@
-//! `run --once --manifests DIR`: one pass over a folder.
+//! `run`: the controller, or with `--once --manifests DIR` one pass over a folder.
+
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 
@@ -6,10 +8,14 @@ use super::Answer;
 use super::session::{Opened, open};
 use crate::line::Line;
 use crate::output;
-use crate::settings::{Environment, Output};
+use crate::settings::{Environment, Output, Settings};
 
-/// Makes one pass and prints what came of it.
+/// Runs the controller; over a folder, makes one pass and prints what came of it.
 pub fn run(line: &Line, env: &Environment) -> Result<Answer> {
+    let settings = Settings::read(line, env, &BTreeMap::new())?;
+    if settings.manifests.is_none() {
+        return super::cluster::run(line, env, settings);
+    }
     let Opened { runtime, session, manifests, problems, settings } = open(line, env, false)?;
     let dry_run = settings.dry_run;
     let report = runtime.block_on(session.pass(manifests));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use aiu_controller::cluster::files::{Manifests, Problem};
 use aiu_controller::cycle::PassSettings;
@@ -51,14 +51,8 @@ pub fn open(line: &Line, env: &Environment, dry_run: bool) -> Result<Opened> {
         note.iter().for_each(tell);
         commits
     };
-    rustls::crypto::aws_lc_rs::default_provider()
-        .install_default()
-        .map_err(|_| anyhow::anyhow!("a TLS provider is installed already"))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    install_tls()?;
+    let runtime = runtime()?;
     for notice in registries.notices() {
         tracing::warn!("{notice}");
     }
@@ -66,6 +60,21 @@ pub fn open(line: &Line, env: &Environment, dry_run: bool) -> Result<Opened> {
     let Services { session, .. } =
         services(registries, &settings, &commits, Keys::of_user(), dry_run)?;
     Ok(Opened { runtime, session, manifests, problems, settings })
+}
+
+/// The one TLS there is, for every client and server of the process.
+pub(super) fn install_tls() -> Result<()> {
+    rustls::crypto::aws_lc_rs::default_provider()
+        .install_default()
+        .map_err(|_| anyhow::anyhow!("a TLS provider is installed already"))
+}
+
+pub(super) fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
 }
 
 /// The folder, and the settings that it has a part in.
@@ -108,7 +117,7 @@ pub fn services(
 ) -> Result<Services> {
     let mut git = GitSettings::new(settings.cache_dir.join("git"));
     // A folder of manifests is worked on by its owner: repositories on this disk are theirs.
-    git.local_remotes = true;
+    git.local_remotes = settings.manifests.is_some();
     settings.git.apply(&mut git);
     let mirrors = Arc::new(Mirrors::new(git));
     let writers = Writers::new(Arc::clone(&mirrors), CancellationToken::new());
@@ -122,6 +131,7 @@ pub fn services(
         require_live: settings.require_live,
         annotation_mode: settings.annotation_mode,
         dry_run,
+        accepted_age: Duration::ZERO,
         concurrency: settings.concurrency,
         message: Arc::clone(&commits.message),
         git_files: settings.git.files.clone(),

@@ -14,14 +14,25 @@ pub fn version(short: bool) -> String {
     Built { short }.to_string()
 }
 
+/// `v<version>+<first 7 of commit>`.
+fn tag() -> String {
+    let commit = env!("AIU_GIT_COMMIT");
+    let seven = commit.get(..7).unwrap_or(commit);
+    format!("v{}+{seven}", env!("CARGO_PKG_VERSION"))
+}
+
+/// The first line: program and version.
+pub fn headline() -> String {
+    format!("argocd-image-updater: {}", tag())
+}
+
 impl fmt::Display for Built {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let commit = env!("AIU_GIT_COMMIT");
-        let seven = commit.get(..7).unwrap_or(commit);
         if self.short {
-            return writeln!(f, "v{}+{seven}", env!("CARGO_PKG_VERSION"));
+            return writeln!(f, "{}", tag());
         }
-        writeln!(f, "argocd-image-updater: v{}+{seven}", env!("CARGO_PKG_VERSION"))?;
+        writeln!(f, "{}", headline())?;
         writeln!(f, "  BuildDate: {}", env!("AIU_BUILD_DATE"))?;
         writeln!(f, "  GitCommit: {commit}")?;
         writeln!(f, "  RustVersion: {}", env!("AIU_RUSTC"))?;

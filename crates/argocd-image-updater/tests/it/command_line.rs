@@ -17,7 +17,7 @@ fn usage_errors_end_with_1_and_help_with_0() {
         (&["--interval", "2m", "--git-commit-method", "API", "run"], 1, "must be 'git' or 'api'"),
         (&["run", "--bogus"], 1, "Error: unknown flag: --bogus\nUsage: argocd-image-updater run"),
         (&["bogus"], 1, "Error: unknown command \"bogus\" for \"argocd-image-updater\"\nRun 'argocd-image-updater --help' for usage.\n"),
-        (&["--dry-run", "run", "--once"], 1, "give --manifests DIR"),
+        (&["--dry-run", "run", "--once"], 1, "or --manifests DIR to work on a folder"),
         (&["run", "--manifests", "x"], 1, "add --once"),
         (&["run", "--once", "--manifests", "/nonexistent/x"], 1, "cannot read the manifests in '/nonexistent/x'"),
         (&["run", "--loglevel", "loud"], 1, "could not parse log level: \"loud\""),

@@ -1,0 +1,275 @@
+//! `run` against a Kubernetes API: from the settings to the running controller (spec 21 §1, 22 §3).
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+
+use aiu_controller::cluster::api::{Api, Scope};
+use aiu_controller::controller::{Controller, ControllerSettings, Health, Interval as Passes};
+use aiu_controller::leader::{Contender, Leadership};
+use aiu_controller::unlock::Keys;
+use aiu_web::{Check, Limits, Transport};
+use anyhow::{Context as _, Result, anyhow};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::{error, info, warn};
+
+use super::Answer;
+use super::session::{self, Services, services};
+use crate::line::Line;
+use crate::line::duration::GoDuration;
+use crate::logging;
+use crate::settings::{self, Commits, Environment, Interval, Note, Reader, Settings, WatchScope};
+
+/// Where a pod finds its own namespace.
+const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+
+/// Runs the controller until it is stopped.
+pub(super) fn run(line: &Line, env: &Environment, settings: Settings) -> Result<Answer> {
+    logging::init(settings.logging.level, settings.logging.format);
+    for warning in &settings.warnings {
+        warn!("{warning}");
+    }
+    tell_start(&settings);
+    let no_config_map = BTreeMap::new();
+    let mut reader = Reader::new(line, env, &no_config_map);
+    let (commits, note) = Commits::read(&settings, &mut reader)?;
+    note.iter().for_each(tell);
+    let (registries, note) = settings::registries(&mut reader)?;
+    note.iter().for_each(tell);
+    for notice in registries.notices() {
+        warn!("{notice}");
+    }
+    session::install_tls()?;
+    let runtime = session::runtime()?;
+    let failed = runtime.block_on(async {
+        let config = client_config(&settings, env).await?;
+        let place = Place::of(&settings, &config, env)?;
+        let settings = Settings { argocd_namespace: Some(place.argocd.clone()), ..settings };
+        let keys = Keys::of_nobody();
+        let services = services(registries, &settings, &commits, keys, settings.dry_run)?;
+        Box::pin(serve(settings, services, config, place)).await
+    });
+    // What a child or a call still holds must not keep the process.
+    runtime.shutdown_background();
+    Ok(Answer::new(String::new(), failed?))
+}
+
+fn tell_start(settings: &Settings) {
+    let interval = match settings.interval {
+        Interval::Never => "never".to_owned(),
+        Interval::Once => "once".to_owned(),
+        Interval::Every(time) => GoDuration::from(time).to_string(),
+    };
+    let health = settings.servers.probes.as_ref();
+    info!(
+        logger = "controller-setup",
+        app = super::version::headline(),
+        loglevel = %settings.logging.level.to_string().to_uppercase(),
+        interval,
+        healthPort = health.map_or_else(|| "off".to_owned(), |address| address.port().to_string()),
+        argocdNamespace = settings.argocd_namespace.as_deref(),
+        "starting"
+    );
+    if let Interval::Every(time) = settings.interval
+        && time.as_secs() < 60
+    {
+        warn!(
+            logger = "controller-setup",
+            "Warning: Check interval is very low. It is not recommended to run below 1m0s"
+        );
+    }
+}
+
+fn tell(note: &Note) {
+    let path = note.path.as_ref().map(|path| path.display().to_string());
+    info!(logger = "controller-setup", path, "{}", note.text);
+}
+
+/// The client: the flag's file, else the usual rules (spec 22 §5, §14: one for all calls).
+async fn client_config(settings: &Settings, env: &Environment) -> Result<Config> {
+    let options = KubeConfigOptions::default();
+    let config = match &settings.kubeconfig {
+        Some(path) => {
+            let file = Kubeconfig::read_from(path).with_context(|| {
+                format!("could not create K8s client: --kubeconfig {}", path.display())
+            })?;
+            Config::from_custom_kubeconfig(file, &options).await.map_err(anyhow::Error::new)
+        }
+        None if env.text("KUBECONFIG").is_some() => {
+            Config::from_kubeconfig(&options).await.map_err(anyhow::Error::new)
+        }
+        None if env.text("KUBERNETES_SERVICE_HOST").is_some() => {
+            Config::incluster().map_err(anyhow::Error::new)
+        }
+        None => Config::from_kubeconfig(&options).await.map_err(anyhow::Error::new),
+    };
+    config.context("could not create K8s client: give --kubeconfig, or --manifests DIR to work on a folder without a cluster")
+}
+
+/// The namespaces that matter.
+struct Place {
+    /// Of Argo CD.
+    argocd: String,
+    /// What is seen.
+    scope: Scope,
+    /// Of the lease, if there is an election.
+    lease: Option<String>,
+}
+
+impl Place {
+    fn of(settings: &Settings, config: &Config, env: &Environment) -> Result<Self> {
+        let argocd = settings.argocd_namespace.clone();
+        let argocd = argocd.unwrap_or_else(|| config.default_namespace.clone());
+        let pod = pod_namespace(env);
+        let lease = match (settings.leader_election, &settings.leader_election_namespace) {
+            (false, _) => None,
+            (true, Some(given)) => Some(given.clone()),
+            (true, None) => {
+                let (namespace, _) = pod.clone().ok_or_else(|| {
+                    anyhow!("unable to find leader election namespace: not running in-cluster, please specify --leader-election-namespace, or --leader-election=false for a single replica")
+                })?;
+                Some(namespace)
+            }
+        };
+        let scope = scope(&settings.watch, pod, &argocd);
+        Ok(Self { argocd, scope, lease })
+    }
+}
+
+/// The pod's own namespace, and where it was found (spec 21 §1).
+fn pod_namespace(env: &Environment) -> Option<(String, &'static str)> {
+    if let Some(name) = env.text("POD_NAMESPACE") {
+        return Some((name, "POD_NAMESPACE"));
+    }
+    let text = std::fs::read_to_string(NAMESPACE_FILE).ok()?;
+    let name = text.trim();
+    (!name.is_empty()).then(|| (name.to_owned(), "service account token"))
+}
+
+fn scope(watch: &WatchScope, pod: Option<(String, &'static str)>, client: &str) -> Scope {
+    match watch {
+        WatchScope::All => {
+            info!(logger = "controller-setup", "Watching all namespaces (cluster-scoped)");
+            Scope::All
+        }
+        WatchScope::Own => {
+            let (namespace, found) =
+                pod.unwrap_or_else(|| (client.to_owned(), "kubeconfig context"));
+            info!(
+                logger = "controller-setup",
+                namespace, "Resolved controller namespace from {found}"
+            );
+            info!(logger = "controller-setup", namespace, "Watching controller namespace only");
+            Scope::Namespaces(vec![namespace.into()])
+        }
+        WatchScope::These(names) => {
+            let namespaces = names.join(",");
+            info!(logger = "controller-setup", namespaces, "Watching specific namespaces");
+            let mut names: Vec<Arc<str>> = names.iter().map(|name| name.as_str().into()).collect();
+            names.sort();
+            names.dedup();
+            Scope::Namespaces(names)
+        }
+    }
+}
+
+/// Starts what listens and the controller, and waits for the end. Whether anything failed.
+async fn serve(
+    settings: Settings,
+    services: Services,
+    config: Config,
+    place: Place,
+) -> Result<bool> {
+    let client = Client::try_from(config).context("could not create K8s client")?;
+    let leadership = match place.lease {
+        Some(_) => Leadership::contended(),
+        None => Leadership::without_election(),
+    };
+    let api = Arc::new(Api::new(client.clone(), &place.scope, leadership.clone()));
+    let controller = Arc::new(Controller::new(
+        api,
+        services.session,
+        controller_settings(&settings),
+        leadership.clone(),
+        None,
+    ));
+    let contender =
+        place.lease.map(|namespace| Contender::new(client, &namespace, identity(), leadership));
+    let stop = CancellationToken::new();
+    let servers = listen(&settings, &controller.health(), &stop).await?;
+    tokio::spawn(stop_on_signal(stop.clone()));
+    info!(logger = "controller-setup", "starting manager");
+    let ended = controller.run(contender, &stop).await;
+    stop.cancel();
+    servers.join_all().await;
+    ended
+        .inspect_err(|error| {
+            error!(logger = "controller-setup", error = %error, "problem running manager");
+        })
+        .map_err(anyhow::Error::new)
+}
+
+/// The probes. A taken port is told before anything else starts.
+async fn listen(
+    settings: &Settings,
+    health: &Health,
+    stop: &CancellationToken,
+) -> Result<JoinSet<()>> {
+    let mut servers = JoinSet::new();
+    if let Some(address) = &settings.servers.probes {
+        let bound = aiu_web::bind(address).await.context("--health-probe-bind-address")?;
+        let (alive, ready) = (health.clone(), health.clone());
+        let live = vec![Check::new("healthz", move || alive.alive())];
+        let ready = vec![Check::new("warmup-check", move || ready.ready())];
+        let routes = aiu_web::probes(live, ready);
+        let transport = Transport::Plain;
+        servers.spawn(aiu_web::serve(bound, routes, transport, Limits::default(), stop.clone()));
+    }
+    Ok(servers)
+}
+
+fn controller_settings(settings: &Settings) -> ControllerSettings {
+    ControllerSettings {
+        interval: match settings.interval {
+            Interval::Never => Passes::Never,
+            Interval::Once => Passes::Once,
+            Interval::Every(time) => Passes::Every(time),
+        },
+        once: settings.once,
+        warm_up: settings.warm_up,
+        concurrent_reconciles: settings.concurrent_reconciles,
+        annotation_mode: settings.annotation_mode,
+        events: settings.events,
+    }
+}
+
+/// A name that no other replica has, as client-go makes it: host and a random part.
+fn identity() -> String {
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let random = || RandomState::new().hash_one(std::process::id());
+    format!("{}_{:016x}{:016x}", host.trim(), random(), random())
+}
+
+/// The first signal asks for an end in order, the second ends at once (spec 22 §3).
+#[expect(clippy::exit, reason = "whoever signals twice does not want to wait for anything")]
+async fn stop_on_signal(stop: CancellationToken) {
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return warn!("signals cannot be caught; the process ends without farewell");
+    };
+    let mut next = async || {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    next().await;
+    stop.cancel();
+    next().await;
+    std::process::exit(1);
+}
