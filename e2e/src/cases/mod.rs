@@ -3,6 +3,7 @@
 
 mod admission;
 mod folder;
+mod manifests;
 mod oracle;
 mod self_check;
 
@@ -68,11 +69,19 @@ pub(crate) async fn run_all(world: &World, only: Option<String>) -> Tally {
         .case("what is applied is read back, and again is unchanged", admission::read_back(world))
         .await;
     tally.case("ImageUpdaters are shown in four columns", admission::columns(world)).await;
+    tally.case("the install manifests hold what the original's hold", manifests::file(world)).await;
+    tally.case("the install manifests are patched by users", manifests::patched(world)).await;
+    tally.case("the install manifests are applied, and again", manifests::applied(world)).await;
+    tally
+        .case("the install manifests permit enough, and no more", manifests::permitted(world))
+        .await;
     match &world.oracle {
         Some(oracle) => ask_oracle(&mut tally, oracle).await,
         None => println!("skipped          ours against Go: there is no Go toolchain on the path"),
     }
     if let Some(program) = &world.program {
+        let case = program_prints_definition(world, program);
+        tally.case("the program prints the definition that is installed", case).await;
         let case = folder::is_updated_once(world, program);
         tally.case("a folder of two Applications is updated, once", case).await;
     }
@@ -91,6 +100,12 @@ async fn ask_oracle(tally: &mut Tally, oracle: &Oracle) {
     tally.case("shell patterns are Go's", oracle::glob(oracle)).await;
     tally.case("regular expressions are Go's", oracle::regexp(oracle)).await;
     tally.case("templates are Go's", oracle::template(oracle)).await;
+}
+
+async fn program_prints_definition(world: &World, program: &Program) -> Result<()> {
+    let run = program.run("crd", &["crd"], &world.folder).await?;
+    ensure!(run.code == Some(0), "`crd` ended with {:?}{}", run.code, run.said);
+    manifests::definition(&crate::files::read(&world.folder, "crd.out")?)
 }
 
 /// Fails, showing both, if the two differ.
