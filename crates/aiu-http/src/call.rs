@@ -1,5 +1,7 @@
 //! What is asked, and what came back.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode};
@@ -10,14 +12,33 @@ use crate::{Rate, TlsProfile};
 /// Bodies up to this size are read unless the call says otherwise.
 const MAX_BODY: usize = 4 * 1024 * 1024;
 
+/// What is sent along.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Nothing,
+    Form(Vec<(String, String)>),
+    Bytes(Bytes),
+}
+
+/// Which way a call takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Route {
+    /// Through a proxy, if the settings name one for its host.
+    #[default]
+    Usual,
+    Direct,
+}
+
 /// One request to be made, with its bounds.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
-    pub(crate) form: Option<Vec<(String, String)>>,
+    pub(crate) content: Content,
     pub(crate) tls: TlsProfile,
+    pub(crate) route: Route,
+    pub(crate) deadline: Option<Duration>,
     pub(crate) rate: Rate,
     pub(crate) max_body: usize,
 }
@@ -29,8 +50,10 @@ impl Call {
             method,
             url,
             headers: HeaderMap::new(),
-            form: None,
+            content: Content::Nothing,
             tls: TlsProfile::default(),
+            route: Route::default(),
+            deadline: None,
             rate: Rate::default(),
             max_body: MAX_BODY,
         }
@@ -48,7 +71,13 @@ impl Call {
 
     /// `POST url` with a form as body. It is never repeated by itself and follows no redirect.
     pub fn post_form(url: Url, form: Vec<(String, String)>) -> Self {
-        Self { form: Some(form), ..Self::new(Method::POST, url) }
+        Self { content: Content::Form(form), ..Self::new(Method::POST, url) }
+    }
+
+    /// `POST url` with these bytes as body, whose type is left to a header. It is never repeated
+    /// by itself and follows no redirect.
+    pub fn post(url: Url, body: impl Into<Bytes>) -> Self {
+        Self { content: Content::Bytes(body.into()), ..Self::new(Method::POST, url) }
     }
 
     /// Adds a header, beside others of that name.
@@ -69,6 +98,20 @@ impl Call {
     #[must_use]
     pub fn rate(mut self, rate: Rate) -> Self {
         self.rate = rate;
+        self
+    }
+
+    /// Goes past every proxy: for addresses that only this machine's own network can reach.
+    #[must_use]
+    pub fn direct(mut self) -> Self {
+        self.route = Route::Direct;
+        self
+    }
+
+    /// Gives up after this time, if that is sooner than all calls do.
+    #[must_use]
+    pub fn deadline(mut self, length: Duration) -> Self {
+        self.deadline = Some(length);
         self
     }
 

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::time::{Instant, sleep};
 
+use crate::call::Route;
 use crate::error::{DnsFailure, innermost};
 use crate::exchange::{Budget, Failure};
 use crate::host::{HostStats, Hosts};
@@ -82,7 +83,7 @@ pub struct Http(Arc<Inner>);
 pub(crate) struct Inner {
     settings: HttpSettings,
     pub(crate) hosts: Hosts,
-    clients: Mutex<HashMap<TlsProfile, reqwest::Client>>,
+    clients: Mutex<HashMap<(TlsProfile, Route), reqwest::Client>>,
 }
 
 impl Http {
@@ -104,7 +105,7 @@ impl Http {
     /// "Too many requests" is waited out for up to a minute, then it is an error.
     pub async fn send(&self, call: &Call) -> Result<Answer, HttpError> {
         let inner = &self.0;
-        let mut budget = Budget { time: inner.settings.deadline, patience: PATIENCE };
+        let mut budget = Budget { time: inner.deadline(call), patience: PATIENCE };
         let started = Instant::now();
         let mut attempt = 1;
         loop {
@@ -141,25 +142,31 @@ impl Inner {
         self.settings.connect_timeout
     }
 
-    pub(crate) fn deadline(&self) -> Duration {
-        self.settings.deadline
+    pub(crate) fn deadline(&self, call: &Call) -> Duration {
+        let usual = self.settings.deadline;
+        call.deadline.map_or(usual, |own| own.min(usual))
     }
 
-    /// The connections of a profile, made on first use.
-    pub(crate) fn client(&self, tls: &TlsProfile) -> Result<reqwest::Client, HttpError> {
+    /// The connections of a profile and route, made on first use.
+    pub(crate) fn client(
+        &self,
+        tls: &TlsProfile,
+        route: Route,
+    ) -> Result<reqwest::Client, HttpError> {
+        let key = (tls.clone(), route);
         let mut clients = self.clients.lock();
-        if let Some(client) = clients.get(tls) {
+        if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
-        let client = self.build(tls)?;
+        let client = self.build(tls, route)?;
         if clients.len() >= MAX_PROFILES {
             clients.clear();
         }
-        clients.insert(tls.clone(), client.clone());
+        clients.insert(key, client.clone());
         Ok(client)
     }
 
-    fn build(&self, tls: &TlsProfile) -> Result<reqwest::Client, HttpError> {
+    fn build(&self, tls: &TlsProfile, route: Route) -> Result<reqwest::Client, HttpError> {
         let builder = reqwest::Client::builder()
             .user_agent(&self.settings.user_agent)
             .connect_timeout(self.settings.connect_timeout)
@@ -169,10 +176,10 @@ impl Inner {
             // Followed in `exchange`, where each hop meets the limits of its host.
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never());
-        let builder = match &self.settings.proxies {
-            Proxies::Environment => builder,
-            Proxies::Off => builder.no_proxy(),
-            Proxies::Through(url) => {
+        let builder = match (&self.settings.proxies, route) {
+            (Proxies::Environment, Route::Usual) => builder,
+            (Proxies::Off, _) | (_, Route::Direct) => builder.no_proxy(),
+            (Proxies::Through(url), Route::Usual) => {
                 let proxy = reqwest::Proxy::all(&**url);
                 let proxy = proxy.map_err(|_| HttpError::Client("the proxy is no URL".into()))?;
                 builder.no_proxy().proxy(proxy)

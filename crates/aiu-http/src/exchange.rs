@@ -9,6 +9,7 @@ use reqwest::{Method, StatusCode};
 use tokio::time::{Instant, timeout};
 use url::Url;
 
+use crate::call::Content;
 use crate::client::Inner;
 use crate::host::Host;
 use crate::redact::shown;
@@ -76,11 +77,13 @@ impl Inner {
     ) -> Result<Answer, Failure> {
         let host = self.hosts.of(url);
         let rate = if url.origin() == call.url.origin() { call.rate } else { Rate::default() };
-        let client = self.client(&call.tls)?;
+        let client = self.client(&call.tls, call.route)?;
         let permit = host.permit(rate, &mut budget.patience).await?;
         let mut request = client.request(call.method.clone(), url.clone()).headers(headers.clone());
-        if let Some(form) = &call.form {
-            request = request.form(form);
+        match &call.content {
+            Content::Nothing => {}
+            Content::Form(form) => request = request.form(form),
+            Content::Bytes(bytes) => request = request.body(bytes.clone()),
         }
         let exchange = timeout(budget.time, exchange(request, call.max_body));
         let outcome = exchange.await;
@@ -106,7 +109,7 @@ impl Inner {
                 Err(Failure::Unreachable { host, cause })
             }
             Err(_elapsed) => {
-                let cause = Unreachable::Timeout(self.deadline());
+                let cause = Unreachable::Timeout(self.deadline(call));
                 Err(Failure::Unreachable { host, cause })
             }
         }
