@@ -2,7 +2,7 @@
 
 use super::document::{Mapping, Node, Value, read};
 use super::duration::parse_nanoseconds;
-use super::{InvalidRegistries, Problem};
+use super::{Dates, InvalidRegistries, Problem};
 use crate::policy::ListOrder;
 
 /// One item of the list `registries`. Absent and empty texts are both `None`.
@@ -22,6 +22,8 @@ pub struct Entry {
     pub credentials_expire: i64,
     /// `tagsortmode`, in any case of letters.
     pub tag_sort_mode: Option<String>,
+    /// `dates`: which dates count.
+    pub dates: Option<String>,
     /// `insecure`: do not check certificates.
     pub insecure: bool,
     /// `ca_file`: path of further certificates.
@@ -63,6 +65,15 @@ impl Entry {
         }
     }
 
+    /// Which dates count, or the word that means nothing (spec 40 B13).
+    pub(super) fn which_dates(&self) -> Result<Dates, &str> {
+        match self.dates.as_deref() {
+            None | Some("built") => Ok(Dates::Built),
+            Some("pushed") => Ok(Dates::Pushed),
+            Some(word) => Err(word),
+        }
+    }
+
     fn of(mapping: &Mapping, problems: &mut Vec<Problem>) -> Self {
         let mut entry = Self::default();
         let mut seen: Vec<&str> = Vec::new();
@@ -88,6 +99,7 @@ impl Entry {
             "credentials" => self.credentials = text(node)?,
             "credsexpire" => self.credentials_expire = nanoseconds(node)?,
             "tagsortmode" => self.tag_sort_mode = text(node)?,
+            "dates" => self.dates = text(node)?,
             "insecure" => self.insecure = boolean(node)?,
             "ca_file" => self.ca_file = text(node)?,
             "ca_data" => self.ca_data = text(node)?,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::entry::Entry;
+use super::{Cloud, CredentialPlace, CredentialSource, Dates, EcrHost, host_of, without_port};
 
 /// A registries file that is not used, with all that is wrong with it.
 ///
@@ -64,6 +65,18 @@ pub enum Problem {
         /// The word.
         mode: String,
     },
+    /// A word that names no dates.
+    Dates {
+        /// The item's name.
+        name: String,
+        /// The word.
+        word: String,
+    },
+    /// Push dates, of a registry that is not asked for them (spec 40 B13).
+    PushedDates {
+        /// The item's name.
+        name: String,
+    },
     /// A second item that would be the default.
     SecondDefault {
         /// The first one's prefix.
@@ -111,6 +124,13 @@ impl fmt::Display for Problem {
                 f,
                 "unknown tag sort mode for registry {name}: {mode} (known are latest-first, latest-last, none)"
             ),
+            Self::Dates { name, word } => {
+                write!(f, "unknown dates for registry {name}: {word} (known are built, pushed)")
+            }
+            Self::PushedDates { name } => write!(
+                f,
+                "registry {name} cannot tell push dates: 'dates: pushed' is for private registries of ECR with 'credentials: aws'"
+            ),
             Self::SecondDefault { first, prefix } => write!(
                 f,
                 "cannot set registry {prefix} as default - only one default registry allowed, currently set to {first}"
@@ -144,6 +164,14 @@ pub(super) fn check(entries: &[Entry]) -> Result<(), InvalidRegistries> {
         if let Err(mode) = entry.sort_order() {
             problems.push(Problem::SortMode { name: name.to_owned(), mode: mode.to_owned() });
         }
+        match entry.which_dates() {
+            Ok(Dates::Built) => {}
+            Ok(Dates::Pushed) if tells_push_dates(entry) => {}
+            Ok(Dates::Pushed) => problems.push(Problem::PushedDates { name: name.to_owned() }),
+            Err(word) => {
+                problems.push(Problem::Dates { name: name.to_owned(), word: word.to_owned() });
+            }
+        }
         if entry.default {
             let prefix = entry.prefix.as_deref().unwrap_or(name);
             match default {
@@ -156,4 +184,18 @@ pub(super) fn check(entries: &[Entry]) -> Result<(), InvalidRegistries> {
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(InvalidRegistries { problems }) }
+}
+
+/// Whether it is a private registry of ECR that is signed in to as one.
+fn tells_push_dates(entry: &Entry) -> bool {
+    let hosts = [&entry.api_url, &entry.prefix].map(|text| text.as_deref().map(host_of));
+    let private = hosts
+        .into_iter()
+        .flatten()
+        .any(|host| matches!(EcrHost::of(without_port(host)), Some(EcrHost::Private { .. })));
+    let source = entry.credentials.as_deref().and_then(|text| text.parse().ok());
+    let aws = source.is_some_and(|source: CredentialSource| {
+        matches!(source.place, CredentialPlace::Cloud { cloud: Cloud::Aws, .. })
+    });
+    private && aws
 }

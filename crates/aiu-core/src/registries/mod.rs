@@ -7,6 +7,7 @@
 
 mod document;
 mod duration;
+mod ecr;
 mod entry;
 mod invalid;
 mod source;
@@ -18,9 +19,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use ecr::EcrHost;
 pub use entry::Entry;
 pub use invalid::{InvalidRegistries, Problem};
-pub use source::{CredentialPlace, CredentialSource, InvalidSource, OperatorsSource, UnknownKind};
+pub use source::{
+    Cloud, CredentialPlace, CredentialSource, InvalidSource, OperatorsSource, UnknownKind,
+};
 
 use crate::image::{Registry, Repository};
 use crate::policy::ListOrder;
@@ -56,6 +60,8 @@ pub struct Endpoint {
     pub default_namespace: Option<Arc<str>>,
     /// How its listings are sorted, if they are sorted by age.
     pub tag_sort: Option<ListOrder>,
+    /// Which dates of its images count.
+    pub dates: Dates,
     /// Requests per second; zero and below mean no limit.
     pub limit: i64,
     /// Which certificates its host may show.
@@ -68,6 +74,16 @@ pub struct Endpoint {
     pub default: bool,
     /// Whether it was made up for a host that no configuration names.
     pub inferred: bool,
+}
+
+/// Which dates tell how old an image is (spec 40 B13).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Dates {
+    /// When it was built, as the image itself says.
+    #[default]
+    Built,
+    /// When it was pushed, as the registry says for all images at once.
+    Pushed,
 }
 
 /// Which certificates a registry's host may show (spec 11 §1.6).
@@ -209,6 +225,7 @@ impl Registries {
             api_url: api_url.strip_suffix('/').unwrap_or(api_url).into(),
             default_namespace: default_namespace.map(Arc::from),
             tag_sort,
+            dates: entry.which_dates().unwrap_or_default(),
             limit: entry.limit.unwrap_or(DEFAULT_LIMIT),
             tls: Tls {
                 insecure: entry.insecure,
@@ -267,6 +284,12 @@ impl Endpoint {
         }
     }
 
+    /// The hosts by which a provider can be told, without ports: that of its API, and the one
+    /// in the names of its images, which differs where something stands between.
+    pub fn hosts(&self) -> [&str; 2] {
+        [host_of(&self.api_url), host_of(&self.prefix)].map(without_port)
+    }
+
     fn key(&self) -> Cow<'_, str> {
         key_of(&self.prefix)
     }
@@ -293,6 +316,13 @@ fn host_of(url: &str) -> &str {
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
 fn is_builtin(endpoint: &Endpoint) -> bool {
     *endpoint == docker_hub() || *endpoint == Endpoint { default: false, ..docker_hub() }
 }
@@ -316,6 +346,7 @@ fn inferred(host: &str) -> Endpoint {
         api_url: format!("https://{host}").into(),
         default_namespace: None,
         tag_sort: None,
+        dates: Dates::default(),
         limit: DEFAULT_LIMIT,
         tls: Tls::default(),
         credentials: None,

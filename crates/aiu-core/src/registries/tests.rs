@@ -160,6 +160,19 @@ other: 1
           line 7: a text is expected
           line 8: unknown key 'user'
           line 9: unknown key 'other'"),
+        ("registries:
+- {name: A, api_url: 'https://acme.azurecr.io', prefix: acme.azurecr.io, credentials: azure, dates: pushed}
+- {name: B, api_url: 'https://000011112222.dkr.ecr.eu-north-1.amazonaws.com', prefix: b, credentials: 'env:SECRET', dates: pushed}
+- {name: C, api_url: 'https://public.ecr.aws', prefix: public.ecr.aws, credentials: aws, dates: pushed}
+- {name: D, api_url: 'https://d.test', prefix: d.test, dates: today}
+- {name: E, api_url: 'https://000011112222.dkr.ecr.eu-north-1.amazonaws.com:443/', prefix: e, credentials: aws, dates: pushed}
+- {name: F, api_url: 'http://127.0.0.1:5000', prefix: 000011112222.dkr.ecr.eu-north-1.amazonaws.com/team, credentials: aws, dates: pushed}
+- {name: G, api_url: 'https://g.test', prefix: g.test, dates: built}
+",
+         "registry A cannot tell push dates: 'dates: pushed' is for private registries of ECR with 'credentials: aws'
+          registry B cannot tell push dates: 'dates: pushed' is for private registries of ECR with 'credentials: aws'
+          registry C cannot tell push dates: 'dates: pushed' is for private registries of ECR with 'credentials: aws'
+          unknown dates for registry D: today (known are built, pushed)"),
         ("registries: SECRET", "line 1: a list of registries is expected"),
         ("registries: []\nregistries: []", "line 2: the key 'registries' again"),
         ("SECRET", "line 1: a mapping with the key 'registries' is expected"),

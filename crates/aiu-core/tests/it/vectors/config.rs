@@ -94,6 +94,8 @@ fn credential_source(case: &Case) -> Value {
         }
         CredentialPlace::Env(variable) => answer["env"] = json!(**variable),
         CredentialPlace::Script(path) => answer["path"] = json!(**path),
+        // No case of the reference is one: it has no such sources.
+        CredentialPlace::Cloud { .. } => {}
     }
     answer
 }
