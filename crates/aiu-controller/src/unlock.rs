@@ -13,7 +13,7 @@ use aiu_api::plan::{Target, TrackedImage, WorkPlan};
 use aiu_core::outcome::{Failure, ImageKey, Stage};
 use aiu_core::registries::CredentialSource;
 use aiu_git::GitAccess;
-use aiu_registry::{Ambient, CredentialError, Credentials, Freshness, Kept, Keyring};
+use aiu_registry::{Ambient, CredentialError, Credentials, Freshness, Kept, Keyring, Scanner};
 use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
 
@@ -38,6 +38,12 @@ impl Keys {
     /// No logins of any user: in a cluster, what nobody names is asked for anonymously.
     pub fn of_nobody() -> Self {
         Self { keyring: Keyring::new(), ambient: None }
+    }
+
+    /// The same, signing in to clouds over the connections of the scanner.
+    #[must_use]
+    pub fn beside(self, scanner: &Scanner) -> Self {
+        Self { keyring: Keyring::beside(scanner), ..self }
     }
 
     /// No logins of any user, for tests.
@@ -107,7 +113,7 @@ async fn credentials(
         return in_secret(image, &source, field, world).await;
     }
     let freshness = Freshness { kept, pass_started: started };
-    let found = world.keys.keyring.credentials(&source, freshness).await;
+    let found = world.keys.keyring.credentials(&source, endpoint, freshness).await;
     found.map_err(|error| failure(error.reason(), error.to_string()))
 }
 

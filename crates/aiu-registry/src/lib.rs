@@ -22,8 +22,8 @@ mod tokens;
 
 pub use aiu_http::{HostStats, HttpSettings, Proxies, Unreachable};
 pub use credentials::{
-    Ambient, CredentialError, Credentials, CredentialsId, DockerConfig, Freshness, Kept, Keyring,
-    Login, Origin, from_secret,
+    Ambient, CredentialError, Credentials, CredentialsId, DockerConfig, Freshness, IdentityError,
+    Kept, Keyring, Login, Origin, Variables, from_secret,
 };
 pub use error::{ScanError, ScanProblem};
 pub use images::Detail;

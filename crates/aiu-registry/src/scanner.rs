@@ -12,7 +12,8 @@ use futures::{StreamExt as _, TryStreamExt as _};
 use tokio::time::Instant;
 
 use crate::client::Client;
-use crate::credentials::{Credentials, CredentialsId};
+use crate::credentials::cloud::Clouds;
+use crate::credentials::{Credentials, CredentialsId, Variables};
 use crate::error::ScanError;
 use crate::flights::{Flights, Landed};
 use crate::images::{Detail, Images, Wanted, patience};
@@ -78,12 +79,14 @@ pub struct ScannerSettings {
     pub http: HttpSettings,
     /// A folder of certificates by name of host, trusted for that host (spec 11 §1.6).
     pub ca_folder: Option<PathBuf>,
+    /// What clouds are signed in to with.
+    pub variables: Variables,
 }
 
 impl Default for ScannerSettings {
     fn default() -> Self {
         let ca_folder = Some(PathBuf::from("/app/config/tls"));
-        Self { http: HttpSettings::default(), ca_folder }
+        Self { http: HttpSettings::default(), ca_folder, variables: Variables::of_process() }
     }
 }
 
@@ -95,6 +98,7 @@ type Scan = Result<Arc<Listing>, Arc<ScanError>>;
 /// one request, not one per image.
 pub struct Scanner {
     client: Client,
+    clouds: Arc<Clouds>,
     listings: Flights<ScanKey, Scan>,
     images: Images,
 }
@@ -103,8 +107,15 @@ impl Scanner {
     /// A scanner that knows nothing yet.
     pub fn new(settings: ScannerSettings) -> Self {
         let ca_folder = settings.ca_folder.map(|folder| Arc::from(Path::new(&folder)));
-        let client = Client::new(Http::new(settings.http), ca_folder);
-        Self { client, listings: Flights::new(CAPACITY), images: Images::new() }
+        let http = Http::new(settings.http);
+        let clouds = Clouds::new(http.clone(), settings.variables, ca_folder.clone());
+        let client = Client::new(http, ca_folder);
+        Self {
+            client,
+            clouds: Arc::new(clouds),
+            listings: Flights::new(CAPACITY),
+            images: Images::new(),
+        }
     }
 
     /// All tags of a repository, from a listing that began no earlier than `not_before`.
@@ -203,6 +214,11 @@ impl Scanner {
             .buffer_unordered(INSPECTED_AT_ONCE)
             .try_collect()
             .await
+    }
+
+    /// The sign-in of clouds, over this scanner's connections.
+    pub(crate) fn clouds(&self) -> &Arc<Clouds> {
+        &self.clouds
     }
 
     /// What each host was asked so far, ordered by host.

@@ -2,6 +2,7 @@
 //!
 //! Development only; nothing here ships.
 
+pub mod cloud;
 pub mod demo;
 pub mod git;
 pub mod registry;

@@ -367,7 +367,10 @@ mod tests {
             ("", "[]"),
             ("env", "[Env]"),
             (" EXT , env,", "[Env, Script]"),
-            ("secret", "unknown kind of credential source 'secret'; known are env, ext"),
+            (
+                "secret",
+                "unknown kind of credential source 'secret'; known are env, ext, aws, azure, gcp",
+            ),
         ];
         for (text, expected) in rows {
             let told = match OperatorsSource::list(text) {

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use aiu_core::outcome::Remedy;
 
+use super::IdentityError;
+
 /// Why a source gave no credentials. Messages hold the reference's sentences (spec 11 §6),
 /// and never a part of what a source holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +79,9 @@ pub enum CredentialError {
         "invalid script output, must be single line with syntax <username>:<password>, from {0}"
     )]
     ScriptOutput(String),
+    /// A cloud gave none.
+    #[error("could not fetch credentials: {0}")]
+    Identity(#[from] IdentityError),
     /// The source is of a kind that cannot be read from here.
     #[error("could not fetch credentials: no Kubernetes client given for {0}")]
     NotHere(String),
@@ -96,6 +101,7 @@ impl CredentialError {
             | Self::ScriptMissing { .. }
             | Self::ScriptFailed { .. }
             | Self::ScriptOutput(_) => "CredentialScriptFailed",
+            Self::Identity(error) => error.reason(),
         }
     }
 
@@ -103,6 +109,7 @@ impl CredentialError {
     pub fn remedy(&self) -> Remedy {
         match self {
             Self::ScriptFailed { .. } => Remedy::RetryAfter(Duration::from_secs(30)),
+            Self::Identity(error) => error.remedy(),
             _ => Remedy::AwaitChange,
         }
     }

@@ -1,10 +1,11 @@
 //! Who asks: nobody in particular, or a user with a password, and where that came from.
 //!
 //! What a source means is the core's knowledge ([`aiu_core::registries::CredentialSource`]).
-//! Variables and programs are read here; Secrets are read by whoever knows Kubernetes, and
+//! Variables and programs are read here, and clouds are signed in to; Secrets are read by whoever knows Kubernetes, and
 //! understood here.
 
 mod ambient;
+pub(crate) mod cloud;
 mod docker_config;
 mod error;
 mod keyring;
@@ -19,6 +20,7 @@ use aiu_core::registries::{CredentialPlace, CredentialSource, Endpoint};
 use secrecy::SecretString;
 
 pub use ambient::Ambient;
+pub use cloud::{IdentityError, Variables};
 pub use docker_config::DockerConfig;
 pub use error::CredentialError;
 pub use keyring::{Freshness, Kept, Keyring, Origin};

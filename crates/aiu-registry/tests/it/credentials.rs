@@ -33,7 +33,8 @@ fn one_pass() -> Freshness {
 
 /// `user/password`, or the error.
 async fn told(keyring: &Keyring, source: &CredentialSource, freshness: Freshness) -> String {
-    shown(keyring.credentials(source, freshness).await)
+    let endpoint = Registries::builtin().endpoint_for(&"nginx".parse().expect("a name"));
+    shown(keyring.credentials(source, &endpoint, freshness).await)
 }
 
 fn shown(credentials: Result<Credentials, Arc<CredentialError>>) -> String {

@@ -1,5 +1,6 @@
 //! The scanner against a real registry on the loopback interface.
 
+mod clouds;
 mod credentials;
 mod inspecting;
 mod listing;
@@ -16,14 +17,14 @@ use aiu_core::decide::TagList;
 use aiu_core::registries::Registries;
 use aiu_registry::{
     Credentials, CredentialsId, HttpSettings, Proxies, ScanError, ScanRequest, Scanner,
-    ScannerSettings,
+    ScannerSettings, Variables,
 };
 use aiu_testkit::registry::Registry;
 use tokio::time::Instant;
 
 fn scanner() -> Scanner {
     let http = HttpSettings { proxies: Proxies::Off, ..HttpSettings::default() };
-    Scanner::new(ScannerSettings { http, ca_folder: None })
+    Scanner::new(ScannerSettings { http, ca_folder: None, variables: Variables::given([]) })
 }
 
 /// A repository of `registry`, asked about anonymously and without a limit.

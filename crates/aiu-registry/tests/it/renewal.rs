@@ -51,8 +51,8 @@ impl Script {
         let source: CredentialSource =
             format!("ext:{}", path.display()).parse().expect("a folder of its own");
         let freshness = Freshness { kept, pass_started };
-        let credentials =
-            self.keyring.credentials(&source, freshness).await.expect("a folder of its own");
+        let fetched = self.keyring.credentials(&source, &request.endpoint, freshness).await;
+        let credentials = fetched.expect("a folder of its own");
         ScanRequest { credentials, ..request }
     }
 }

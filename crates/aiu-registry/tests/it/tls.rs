@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aiu_core::registries::{Endpoint, Tls};
-use aiu_registry::{HttpSettings, Proxies, ScanRequest, Scanner, ScannerSettings};
+use aiu_registry::{HttpSettings, Proxies, ScanRequest, Scanner, ScannerSettings, Variables};
 use aiu_testkit::registry::clock::freeze;
 use aiu_testkit::registry::{AUTHORITY, Registry};
 use tempfile::TempDir;
@@ -21,7 +21,8 @@ fn with_tls(registry: &Registry, tls: Tls) -> ScanRequest {
 
 fn scanner(ca_folder: Option<&Path>) -> Scanner {
     let http = HttpSettings { proxies: Proxies::Off, ..HttpSettings::default() };
-    Scanner::new(ScannerSettings { http, ca_folder: ca_folder.map(Path::to_owned) })
+    let ca_folder = ca_folder.map(Path::to_owned);
+    Scanner::new(ScannerSettings { http, ca_folder, variables: Variables::given([]) })
 }
 
 #[tokio::test]

@@ -143,6 +143,7 @@ pub fn services(
         },
     };
     let scanner = Scanner::new(ScannerSettings::default());
+    let keys = keys.beside(&scanner);
     let session = Session::new(registries, scanner, keys, Arc::clone(&mirrors), writers, pass);
     Ok(Services { session, mirrors })
 }

@@ -137,9 +137,10 @@ async fn steps(asked: &Test, image: &str, lines: &mut Lines) -> Result<(Question
     if let Some(note) = note {
         lines.warn(&note.to_string());
     }
+    let scanner = Scanner::new(ScannerSettings::default());
     let request = ScanRequest {
         path: endpoint.wire_path(&image.repository),
-        credentials: credentials(asked, &endpoint, &image, folder.as_ref()).await?,
+        credentials: credentials(asked, &endpoint, &image, folder.as_ref(), &scanner).await?,
         endpoint,
     };
     let question = Question {
@@ -149,7 +150,6 @@ async fn steps(asked: &Test, image: &str, lines: &mut Lines) -> Result<(Question
         request,
         default_registry: registries.default_registry(),
     };
-    let scanner = Scanner::new(ScannerSettings::default());
     lines.info("Fetching available tags and metadata from registry");
     let choosing = choose(&scanner, &question, lines);
     let found = shown_on_terminal(&scanner, &question.request, choosing).await?;
@@ -249,9 +249,10 @@ fn endpoint(
 /// G26).
 async fn credentials(
     asked: &Test,
-    endpoint: &Endpoint,
+    endpoint: &Arc<Endpoint>,
     image: &ConfiguredImage,
     folder: Option<&Manifests>,
+    scanner: &Scanner,
 ) -> Result<Credentials, Fatal> {
     let path = endpoint.wire_path(&image.repository);
     let (text, parse, fetch) = match (&*asked.credentials, &endpoint.credentials) {
@@ -285,7 +286,7 @@ async fn credentials(
     }
     let now = Instant::now();
     let freshness = Freshness { kept: Kept::OnePass, pass_started: now };
-    let fetched = Keyring::new().credentials(&source, freshness).await;
+    let fetched = Keyring::beside(scanner).credentials(&source, endpoint, freshness).await;
     fetched.map_err(|error| failed(error.reason(), error.to_string()))
 }
 

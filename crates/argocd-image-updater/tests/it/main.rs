@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod binary;
+mod clouds;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]

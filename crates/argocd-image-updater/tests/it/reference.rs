@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Words in the places of reasons that are none: kinds of YAML nodes in the reference's own
 /// error texts, types of objects, operators of label selectors, and fields of templates.
-const OTHER_WORDS: [&str; 15] = [
+const OTHER_WORDS: [&str; 25] = [
     "BranchKey",
     "AppChanges",
     "AppNamespace",
@@ -21,6 +21,17 @@ const OTHER_WORDS: [&str; 15] = [
     "ImageUpdater",
     "DoesNotExist",
     "NotIn",
+    // Of Amazon's protocols and files.
+    "AccessKeyId",
+    "EcsContainer",
+    "ExternalId",
+    "InvalidSignatureException",
+    "RoleArn",
+    "RoleSessionName",
+    "SecretAccessKey",
+    "SessionToken",
+    "UnrecognizedClientException",
+    "WebIdentityToken",
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
