@@ -9,6 +9,7 @@ pub mod crash;
 pub mod cycle;
 pub mod events;
 pub mod leader;
+pub mod metrics;
 pub mod passes;
 pub mod phrases;
 pub mod report;

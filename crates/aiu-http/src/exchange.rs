@@ -89,6 +89,9 @@ impl Inner {
         let outcome = exchange.await;
         budget.time = budget.time.saturating_sub(Instant::now() - permit.since);
         drop(permit);
+        if outcome.as_ref().map_or(true, |outcome| outcome.as_ref().map_or(true, has_failed)) {
+            host.count_failure();
+        }
         match outcome {
             Ok(Ok(answer)) => {
                 host.answered();
@@ -114,6 +117,11 @@ impl Inner {
             }
         }
     }
+}
+
+/// Whether an answer says that the host failed, or will not answer for now.
+fn has_failed(answer: &Answer) -> bool {
+    answer.status.is_server_error() || answer.status == StatusCode::TOO_MANY_REQUESTS
 }
 
 enum Broken {

@@ -28,10 +28,16 @@ pub struct HostStats {
     pub host: String,
     /// Requests sent, each redirect and each repetition included.
     pub requests: u64,
+    /// Requests that brought no answer, or one that says that the host failed or refuses for now.
+    pub failed: u64,
     /// Requests that repeated a failed one.
     pub retries: u64,
+    /// Answers that ask for a pause, and requests that were not made because of one.
+    pub rate_limited: u64,
     /// Time that calls spent waiting for this host's limits.
     pub throttled: Duration,
+    /// What is left of the pause that the host demanded.
+    pub paused: Duration,
 }
 
 /// All hosts talked to.
@@ -73,7 +79,9 @@ struct Flow {
     down: Option<(Instant, Unreachable)>,
     answered: Option<Instant>,
     requests: u64,
+    failed: u64,
     retries: u64,
+    rate_limited: u64,
     throttled: Duration,
 }
 
@@ -99,7 +107,9 @@ impl Host {
             down: None,
             answered: None,
             requests: 0,
+            failed: 0,
             retries: 0,
+            rate_limited: 0,
             throttled: Duration::ZERO,
         };
         Self { name, open: Semaphore::new(open), flow: Mutex::new(flow) }
@@ -128,6 +138,7 @@ impl Host {
                 Gate::Pause(until) => {
                     let left = until - now;
                     if left > *patience {
+                        self.flow.lock().rate_limited += 1;
                         return Err(self.rate_limited(left));
                     }
                     sleep_until(until).await;
@@ -163,6 +174,7 @@ impl Host {
         let until = Instant::now() + length;
         let mut flow = self.flow.lock();
         flow.paused_until = Some(flow.paused_until.map_or(until, |now| now.max(until)));
+        flow.rate_limited += 1;
     }
 
     /// An answer arrived: the host is alive.
@@ -179,6 +191,10 @@ impl Host {
         if flow.answered.is_none_or(|at| at < since) {
             flow.down = Some((Instant::now() + DOWN_FOR, cause.clone()));
         }
+    }
+
+    pub(crate) fn count_failure(&self) {
+        self.flow.lock().failed += 1;
     }
 
     pub(crate) fn count_retry(&self) {
@@ -198,8 +214,13 @@ impl Host {
         HostStats {
             host: self.name.clone(),
             requests: flow.requests,
+            failed: flow.failed,
             retries: flow.retries,
+            rate_limited: flow.rate_limited,
             throttled: flow.throttled,
+            paused: flow
+                .paused_until
+                .map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now())),
         }
     }
 }

@@ -41,9 +41,27 @@ async fn repetitions_are_counted() {
     clock.finish(tokio::spawn(async move { sender.send(&call).await.unwrap() })).await;
     let stats = client.stats();
     assert_eq!(
-        (stats[0].host.clone(), stats[0].requests, stats[0].retries),
-        (registry.host(), 3, 2)
+        (stats[0].host.clone(), stats[0].requests, stats[0].retries, stats[0].failed),
+        (registry.host(), 3, 2, 2)
     );
+    assert_eq!((stats[0].rate_limited, stats[0].paused), (0, Duration::ZERO));
+}
+
+#[tokio::test]
+async fn pauses_are_counted() {
+    let clock = freeze();
+    let registry = Registry::start().await;
+    registry.inject(Fault::too_many_requests(100).times(1));
+    let (http, call) = (http(), ping(&registry));
+    for _ in 0..3 {
+        let (http, call) = (http.clone(), call.clone());
+        let asked = tokio::spawn(async move { http.send(&call).await });
+        assert!(clock.finish(asked).await.is_err(), "nobody waits so long");
+    }
+    let stats = http.stats();
+    // One answer that asks for a pause, and three calls that give up because of it.
+    assert_eq!((stats[0].requests, stats[0].failed, stats[0].rate_limited), (1, 1, 4));
+    assert!((90..=100).contains(&stats[0].paused.as_secs()), "{:?}", stats[0].paused);
 }
 
 #[tokio::test]
