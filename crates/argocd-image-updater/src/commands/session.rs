@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::line::{Line, Verb};
 use crate::logging;
-use crate::settings::{self, Commits, Environment, Note, Reader, Settings};
+use crate::settings::{self, Commits, Environment, Logging, Note, Reader, Settings};
 
 /// Everything that a pass needs, opened.
 pub struct Opened {
@@ -33,7 +33,12 @@ pub struct Opened {
 /// Reads settings and folder, and sets up a session over them. `dry_run` whatever the flag says.
 pub fn open(line: &Line, env: &Environment, dry_run: bool) -> Result<Opened> {
     let (manifests, settings) = folder(line, env)?;
-    logging::init(settings.logging.level, settings.logging.format);
+    let Logging { level, format } = settings.logging;
+    if line.verb == Verb::Run {
+        logging::init(level, format);
+    } else {
+        logging::init_for_command(level, format);
+    }
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
