@@ -11,7 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process_group};
+pub(crate) use rustix::process::Signal;
+use rustix::process::{Pid, kill_process_group};
 use tokio::time::{Instant, sleep};
 
 /// How often a process is looked at while something is awaited of it.
@@ -78,6 +79,12 @@ impl Process {
         let texts = [("stdout", contents(&self.stdout)), ("stderr", contents(&self.stderr))];
         let shown = texts.iter().filter(|(_, text)| !text.is_empty());
         shown.map(|(of, text)| ["\n--- ", of, " ---\n", text.trim_end()].concat()).collect()
+    }
+
+    /// Sends a signal to the process and its children.
+    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+        kill_process_group(Pid::from_child(&self.child), signal)
+            .with_context(|| format!("cannot send a signal to {}", self.name))
     }
 
     /// How it ended, if it has.

@@ -43,12 +43,17 @@ impl Program {
     /// Runs it in the folder, with nothing of this environment but the path. The name of the run
     /// is that of the files which its output goes to; an exit code other than 0 is no error here.
     pub(crate) async fn run(&self, run: &str, arguments: &[&str], folder: &Path) -> Result<Run> {
+        let mut process = self.start(run, arguments, folder)?;
+        let status = process.ended(LIMIT).await?;
+        Ok(Run { code: status.code(), said: process.said() })
+    }
+
+    /// As [`Self::run`], without waiting for its end.
+    pub(crate) fn start(&self, run: &str, arguments: &[&str], folder: &Path) -> Result<Process> {
         let mut command = Command::new(&self.path);
         command.args(arguments).current_dir(folder).env_clear().env("HOME", folder);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        let mut process = Process::start(run, &mut command, folder)?;
-        let status = process.ended(LIMIT).await?;
-        Ok(Run { code: status.code(), said: process.said() })
+        Process::start(run, &mut command, folder)
     }
 }
 

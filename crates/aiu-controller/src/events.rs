@@ -39,24 +39,62 @@ pub struct Told {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// Sends events, and remembers which failures it has told.
+/// A warning about an Application: reason and sentence.
+pub type Warned = (AppName, &'static str, String);
+
+/// What was told already, by the resource whose pass told it.
+///
+/// A warning is news once, whichever pass finds it; when the pass that told it no longer finds
+/// it, it has passed, and is news again should it come back.
 #[derive(Debug, Default)]
+pub struct News(Mutex<BTreeMap<AppName, BTreeSet<Warned>>>);
+
+impl News {
+    /// Those of a pass's warnings that nobody told before.
+    pub fn fresh(&self, unit: &AppName, now: Vec<Warned>) -> Vec<Warned> {
+        let mut told = self.0.lock();
+        let is_fresh = |warned: &&Warned| !told.values().any(|known| known.contains(*warned));
+        let fresh: Vec<Warned> = now.iter().filter(is_fresh).cloned().collect();
+        // What another pass told stays with that pass.
+        let others =
+            |warned: &Warned| told.iter().any(|(of, known)| of != unit && known.contains(warned));
+        let own = now.into_iter().filter(|warned| !others(warned)).collect();
+        told.insert(unit.clone(), own);
+        fresh
+    }
+
+    /// A resource is gone.
+    pub fn forget(&self, unit: &AppName) {
+        self.0.lock().remove(unit);
+    }
+}
+
+/// Sends events.
+#[derive(Debug)]
 pub struct Events {
     /// Whether they are sent at all.
     enabled: bool,
-    told: Mutex<BTreeMap<AppName, BTreeSet<(&'static str, String)>>>,
+    news: News,
 }
 
 impl Events {
     /// A sender; silent where events are disabled.
     pub fn new(enabled: bool) -> Self {
-        Self { enabled, told: Mutex::default() }
+        Self { enabled, news: News::default() }
     }
 
-    /// Sends what a pass has to tell. What cannot be sent is logged, and nothing else.
-    pub async fn send(&self, api: &Api, report: &CycleReport) {
+    /// Sends what a pass of this resource has to tell. What cannot be sent is logged, and nothing
+    /// else.
+    pub async fn send(&self, api: &Api, unit: &AppName, report: &CycleReport) {
         let mut all = updates(report);
-        all.extend(self.news(report));
+        let fresh = self.news.fresh(unit, warnings(report));
+        all.extend(fresh.into_iter().map(|(application, reason, message)| Told {
+            application,
+            warning: true,
+            reason,
+            message,
+            annotations: BTreeMap::new(),
+        }));
         for told in all {
             if !self.enabled {
                 let name = told.application.to_string();
@@ -70,41 +108,14 @@ impl Events {
         }
     }
 
-    /// The warnings that were not told before. What has passed is forgotten, so that it is told
-    /// again should it come back.
-    fn news(&self, report: &CycleReport) -> Vec<Told> {
-        let mut now: BTreeMap<AppName, BTreeSet<(&'static str, String)>> = BTreeMap::new();
-        for warning in warnings(report) {
-            now.entry(warning.0).or_default().insert((warning.1, warning.2));
-        }
-        let mut told = self.told.lock();
-        let mut news = Vec::new();
-        for (application, warnings) in &now {
-            let known = told.get(application);
-            for (reason, message) in warnings {
-                let entry = (*reason, message.clone());
-                if known.is_none_or(|known| !known.contains(&entry)) {
-                    news.push(Told {
-                        application: application.clone(),
-                        warning: true,
-                        reason,
-                        message: message.clone(),
-                        annotations: BTreeMap::new(),
-                    });
-                }
-            }
-        }
-        // Only Applications that this pass looked at: others have passes of their own.
-        for image in &report.images {
-            told.remove(&image.key.application);
-        }
-        told.extend(now);
-        news
+    /// A resource is gone: what it told may be told anew.
+    pub fn forget(&self, unit: &AppName) {
+        self.news.forget(unit);
     }
 }
 
 /// Failures and findings, as Application, reason and sentence.
-fn warnings(report: &CycleReport) -> Vec<(AppName, &'static str, String)> {
+fn warnings(report: &CycleReport) -> Vec<Warned> {
     let images = report.images.iter().filter_map(|image| match &image.outcome {
         Outcome::Failed(failure) | Outcome::Dropped(failure) => {
             let message = format!("{}: {}", image.key.image, failure.message);
@@ -268,12 +279,21 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_when_it_is_new_and_again_after_it_had_passed() {
-        let events = Events::new(true);
-        let told = |outcome| events.news(&report(vec![("a", outcome)])).len();
-        assert_eq!(told(failed("no route")), 1);
-        assert_eq!(told(failed("no route")), 0);
-        assert_eq!(told(failed("refused")), 1);
-        assert_eq!(told(Outcome::UpToDate), 0);
-        assert_eq!(told(failed("refused")), 1);
+        let news = News::default();
+        let unit = |name: &str| AppName { namespace: "argocd".into(), name: name.into() };
+        let told = |by: &str, outcome| {
+            news.fresh(&unit(by), warnings(&report(vec![("a", outcome)]))).len()
+        };
+        assert_eq!(told("u", failed("no route")), 1);
+        assert_eq!(told("u", failed("no route")), 0);
+        assert_eq!(told("u", failed("refused")), 1);
+        // Another resource that sees the same, and one that sees nothing, change nothing.
+        assert_eq!(told("v", failed("refused")), 0);
+        assert_eq!(told("v", Outcome::UpToDate), 0);
+        assert_eq!(told("u", failed("refused")), 0);
+        assert_eq!(told("u", Outcome::UpToDate), 0);
+        assert_eq!(told("u", failed("refused")), 1);
+        news.forget(&unit("u"));
+        assert_eq!(told("v", failed("refused")), 1);
     }
 }

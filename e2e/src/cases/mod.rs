@@ -2,6 +2,7 @@
 //! world to a result, and has repositories of its own, so that no case minds what another left.
 
 mod admission;
+mod controller;
 mod folder;
 mod manifests;
 mod oracle;
@@ -63,6 +64,9 @@ pub(crate) async fn run_all(world: &World, only: Option<String>) -> Tally {
     tally.case("the registry lists what was pushed", self_check::registry(world)).await;
     tally.case("git is cloned and pushed over HTTP", self_check::git_over_http(world)).await;
     tally.case("the API server serves, counts and refuses", self_check::kubernetes(world)).await;
+    if let Some(program) = &world.program {
+        controller::run_first(&mut tally, world, program).await;
+    }
     let case = admission::rows(world);
     tally.case("ImageUpdaters are taken and refused as the original's", case).await;
     tally
@@ -84,6 +88,7 @@ pub(crate) async fn run_all(world: &World, only: Option<String>) -> Tally {
         tally.case("the program prints the definition that is installed", case).await;
         let case = folder::is_updated_once(world, program);
         tally.case("a folder of two Applications is updated, once", case).await;
+        controller::run(&mut tally, world, program).await;
     }
     tally
 }

@@ -11,14 +11,14 @@ use super::START;
 use super::ports::Ports;
 use crate::files::write;
 use crate::packages;
-use crate::process::Process;
+use crate::process::{Process, Signal};
 use crate::push::push;
 
 /// A registry that listens.
 pub(crate) struct Registry {
     url: String,
     client: Client,
-    _server: Process,
+    server: Process,
 }
 
 impl Registry {
@@ -39,7 +39,7 @@ impl Registry {
                 client.get(&ping).send().await.is_ok_and(|answer| answer.status().is_success())
             })
             .await?;
-        Ok(Self { url, client, _server: server })
+        Ok(Self { url, client, server })
     }
 
     /// The base of its API, without a slash at the end.
@@ -54,6 +54,16 @@ impl Registry {
             push(&self.client, &self.url, repository, tag, &created).await?;
         }
         Ok(())
+    }
+
+    /// Lets it answer nothing until it is released.
+    pub(crate) fn hold(&self) -> Result<()> {
+        self.server.signal(Signal::STOP)
+    }
+
+    /// Lets it answer again.
+    pub(crate) fn release(&self) -> Result<()> {
+        self.server.signal(Signal::CONT)
     }
 
     /// The tags that the registry lists, in its own order.

@@ -21,7 +21,7 @@ pub use queue::Unit;
 
 use crate::cluster::api::Api;
 use crate::cycle::{AnnotationMode, Updater};
-use crate::events::Events;
+use crate::events::{Events, News};
 use crate::leader::Leadership;
 use crate::passes::Session;
 use crate::report::CycleReport;
@@ -101,7 +101,7 @@ pub struct Controller {
     /// stores are filled.
     annotations: Mutex<Option<bool>>,
     /// Findings that were logged already, so that each is told once.
-    logged: Mutex<BTreeSet<(AppName, &'static str, String)>>,
+    logged: News,
     /// With `--once`: what is still to be looked at, and whether anything failed.
     once: Mutex<OnceState>,
 }
@@ -131,7 +131,7 @@ impl Controller {
             queue: Mutex::default(),
             woken: Notify::new(),
             annotations: Mutex::new(None),
-            logged: Mutex::default(),
+            logged: News::default(),
             once: Mutex::default(),
             settings,
         }
@@ -170,6 +170,10 @@ impl Controller {
     }
 
     fn tell(&self, happened: Happened<'_>) {
+        if let Happened::Gone(unit) = happened {
+            self.events.forget(unit);
+            self.logged.forget(unit);
+        }
         if let Some(observer) = &self.observer {
             observer(happened);
         }

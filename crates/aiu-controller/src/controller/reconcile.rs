@@ -9,6 +9,7 @@ use aiu_api::image_updater::ImageUpdaterStatus;
 use aiu_api::status::{self, Numbers, Pass};
 use aiu_core::batch::{AppName, ImageChange};
 use aiu_core::outcome::Outcome;
+use aiu_core::report::Finding;
 use futures::FutureExt as _;
 use k8s_openapi::jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
@@ -152,7 +153,7 @@ impl Controller {
             "the pass panicked: a fault of this program; please report it with the log".to_owned()
         })?;
         let took = started.elapsed();
-        phrases::log(&self.without_old_news(&report), settings.dry_run);
+        phrases::log(&self.without_old_news(&unit.name(), &report), settings.dry_run);
         self.tell(Happened::Passed {
             unit: &unit.name(),
             report: &report,
@@ -160,18 +161,19 @@ impl Controller {
             dry_run: settings.dry_run,
         });
         if !settings.dry_run {
-            self.events.send(&self.api, &report).await;
+            self.events.send(&self.api, &unit.name(), &report).await;
         }
         Ok(report)
     }
 
     /// The report without the findings that the log has already.
-    fn without_old_news(&self, report: &CycleReport) -> CycleReport {
-        let mut logged = self.logged.lock();
-        let is_news = |(name, finding): &&(AppName, aiu_core::report::Finding)| {
-            logged.insert((name.clone(), finding.reason, finding.found.clone()))
+    fn without_old_news(&self, unit: &AppName, report: &CycleReport) -> CycleReport {
+        let key = |(name, finding): &(AppName, Finding)| {
+            (name.clone(), finding.reason, finding.found.clone())
         };
-        let findings = report.findings.iter().filter(is_news).cloned().collect();
+        let fresh = self.logged.fresh(unit, report.findings.iter().map(key).collect());
+        let mut findings = report.findings.clone();
+        findings.retain(|found| fresh.contains(&key(found)));
         CycleReport { findings, ..report.clone() }
     }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use aiu_core::batch::AppName;
 use futures::FutureExt as _;
 use tracing::{debug, error, info, warn};
 
@@ -86,6 +87,7 @@ impl Controller {
         for (name, finding) in &report.findings {
             warn!(application = %name, reason = finding.reason, "{}; {}", finding.found, finding.fix);
         }
-        self.events.send(&self.api, &report).await;
+        let nobody = AppName { namespace: "".into(), name: "".into() };
+        self.events.send(&self.api, &nobody, &report).await;
     }
 }

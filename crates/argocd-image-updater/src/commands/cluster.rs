@@ -107,7 +107,30 @@ async fn client_config(settings: &Settings, env: &Environment) -> Result<Config>
         }
         None => Config::from_kubeconfig(&options).await.map_err(anyhow::Error::new),
     };
-    config.context("could not create K8s client: give --kubeconfig, or --manifests DIR to work on a folder without a cluster")
+    let mut config = config.context("could not create K8s client: give --kubeconfig, or --manifests DIR to work on a folder without a cluster")?;
+    let text = |name: &str| env.text(name).or_else(|| env.text(&name.to_lowercase()));
+    let of_environment = [text("HTTPS_PROXY"), text("HTTP_PROXY")];
+    // The client would compare NO_PROXY with the proxy's own address.
+    let is_of_environment = config.proxy_url.as_ref().is_some_and(|url| {
+        let url = url.to_string();
+        of_environment
+            .iter()
+            .flatten()
+            .any(|of| of.trim_end_matches('/') == url.trim_end_matches('/'))
+    });
+    let host = config.cluster_url.host().unwrap_or_default();
+    if is_of_environment && text("NO_PROXY").is_some_and(|list| is_exempt(host, &list)) {
+        config.proxy_url = None;
+    }
+    Ok(config)
+}
+
+/// Whether `NO_PROXY` names this host, or a domain that it belongs to.
+fn is_exempt(host: &str, list: &str) -> bool {
+    list.split([',', ' ']).map(|entry| entry.trim().trim_start_matches('.')).any(|entry| {
+        let below = || host.strip_suffix(entry).is_some_and(|rest| rest.ends_with('.'));
+        entry == "*" || (!entry.is_empty() && (host == entry || below()))
+    })
 }
 
 /// The namespaces that matter.
@@ -272,4 +295,39 @@ async fn stop_on_signal(stop: CancellationToken) {
     stop.cancel();
     next().await;
     std::process::exit(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_without_a_proxy_are_named_whole_or_by_their_domain() {
+        #[rustfmt::skip]
+        let rows = [
+            ("api.example.com", "example.com", true),
+            ("api.example.com", "other.net, .example.com", true),
+            ("api.example.com", "api.example.com", true),
+            ("api.example.com", "*", true),
+            ("api.example.com", "ample.com", false),
+            ("10.0.0.1", "10.0.0.1", true),
+            ("api.example.com", "", false),
+        ];
+        for (host, list, expected) in rows {
+            assert_eq!(is_exempt(host, list), expected, "{host} {list}");
+        }
+    }
+
+    /// Spec 21 §1, table; the parsing of the list is `settings`'s.
+    #[test]
+    fn an_empty_scope_is_the_pods_own_namespace_or_the_clients() {
+        let pod = || Some(("my-ns".to_owned(), "POD_NAMESPACE"));
+        let these =
+            |names: &[&str]| Scope::Namespaces(names.iter().map(|name| (*name).into()).collect());
+        let list = || ["qa", "argocd", "qa"].map(str::to_owned).to_vec();
+        assert_eq!(scope(&WatchScope::Own, pod(), "fallback-ns"), these(&["my-ns"]));
+        assert_eq!(scope(&WatchScope::Own, None, "fallback-ns"), these(&["fallback-ns"]));
+        assert_eq!(scope(&WatchScope::All, pod(), "fallback-ns"), Scope::All);
+        assert_eq!(scope(&WatchScope::These(list()), pod(), "x"), these(&["argocd", "qa"]));
+    }
 }

@@ -1,0 +1,42 @@
+//! The controller against the real API server, with the permissions of the install manifests and
+//! none besides. One namespace per case.
+
+mod annotations;
+mod commits;
+mod faults;
+mod stage;
+mod updates;
+
+use super::admission::install;
+use super::{Tally, World};
+use crate::program::Program;
+
+/// What needs a server that does not know our kind yet.
+pub(super) async fn run_first(tally: &mut Tally, world: &World, program: &Program) {
+    let case = annotations::without_definition(world, program);
+    tally.case("controller: annotations count without the definition", case).await;
+}
+
+/// All other cases.
+pub(super) async fn run(tally: &mut Tally, world: &World, program: &Program) {
+    let case = install(&world.peers.kubernetes);
+    tally.case("controller: the definition is installed", case).await;
+    let case = updates::by_patch(world, program);
+    tally.case("controller: an Application is patched, told and left alone", case).await;
+    let case = annotations::rows(world, program);
+    tally.case("controller: annotations count as the mode says", case).await;
+    let case = updates::conflict(world, program);
+    tally.case("controller: a conflict loses nobody's change", case).await;
+    let case = commits::by_repository_secret(world, program);
+    tally.case("controller: a repository Secret signs in to git", case).await;
+    let case = faults::broken_resource(world, program);
+    tally.case("controller: a broken ImageUpdater stops no other", case).await;
+    let case = faults::narrow_permissions(world, program);
+    tally.case("controller: a missing permission is named", case).await;
+    let case = faults::two_replicas(world, program);
+    tally.case("controller: of two replicas one works, and the other takes over", case).await;
+    let case = faults::server_away(world, program);
+    tally.case("controller: the API server may go and come back", case).await;
+    let case = updates::many(world, program);
+    tally.case("controller: three hundred updates are three hundred patches", case).await;
+}
