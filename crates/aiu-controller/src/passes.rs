@@ -54,6 +54,11 @@ impl Session {
         report
     }
 
+    /// Who asks registries, and counts it.
+    pub fn scanner(&self) -> Arc<Scanner> {
+        Arc::clone(&self.scanner)
+    }
+
     /// How passes behave unless they are told otherwise.
     pub fn settings(&self) -> &PassSettings {
         &self.settings

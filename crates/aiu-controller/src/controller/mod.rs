@@ -142,6 +142,11 @@ impl Controller {
         self.health.clone()
     }
 
+    /// How many resources are due and wait for their turn.
+    pub fn waiting(&self) -> usize {
+        self.queue.lock().waiting(tokio::time::Instant::now())
+    }
+
     /// The resources of a namespace in the order of their claims: the older keeps an
     /// Application (ARCHITECTURE.md, choice 14). What stands in for resources comes last.
     fn claims(&self, namespace: &Arc<str>, runs: &Unit) -> Vec<Updater> {

@@ -104,6 +104,11 @@ impl Queue {
         }
     }
 
+    /// How many units are due, those that were woken while they run included.
+    pub(super) fn waiting(&self, now: Instant) -> usize {
+        self.0.values().filter(|entry| entry.due.is_some_and(|(at, _)| at <= now)).count()
+    }
+
     /// When to look again; `None` if nothing will be due by itself.
     pub(super) fn next(&self) -> Option<Instant> {
         let waiting = self.0.values().filter(|entry| !entry.running);
@@ -131,6 +136,7 @@ mod tests {
         assert_eq!(queue.take(at(0)), Some((unit("b"), Because::Due)));
         assert_eq!(queue.take(at(0)), None);
         assert_eq!(queue.next(), Some(at(1)));
+        assert_eq!((queue.waiting(at(0)), queue.waiting(at(1))), (0, 1));
 
         queue.wake(unit("b"), at(0), Because::Asked);
         assert_eq!(queue.take(at(1)), Some((unit("a"), Because::Due)));

@@ -1,19 +1,20 @@
 //! `run` against a Kubernetes API: from the settings to the running controller (spec 21 §1, 22 §3).
 
+mod access;
+mod servers;
+
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use aiu_controller::cluster::api::{Api, Scope};
-use aiu_controller::controller::{Controller, ControllerSettings, Health, Interval as Passes};
+use aiu_controller::controller::{Controller, ControllerSettings, Interval as Passes};
 use aiu_controller::leader::{Contender, Leadership};
 use aiu_controller::unlock::Keys;
-use aiu_web::{Check, Limits, Transport};
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Result, anyhow};
+use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
@@ -23,6 +24,8 @@ use crate::line::Line;
 use crate::line::duration::GoDuration;
 use crate::logging;
 use crate::settings::{self, Commits, Environment, Interval, Note, Reader, Settings, WatchScope};
+
+use servers::Sources;
 
 /// Where a pod finds its own namespace.
 const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
@@ -38,6 +41,7 @@ pub(super) fn run(line: &Line, env: &Environment, settings: Settings) -> Result<
     let mut reader = Reader::new(line, env, &no_config_map);
     let (commits, note) = Commits::read(&settings, &mut reader)?;
     note.iter().for_each(tell);
+    tracing::debug!(logger = "controller-setup", "Successfully parsed commit message template");
     let (registries, note) = settings::registries(&mut reader)?;
     note.iter().for_each(tell);
     for notice in registries.notices() {
@@ -59,6 +63,12 @@ pub(super) fn run(line: &Line, env: &Environment, settings: Settings) -> Result<
 }
 
 fn tell_start(settings: &Settings) {
+    let level = settings.logging.level.to_string();
+    info!(
+        logger = "controller-setup",
+        setAppLogLevel = level.to_uppercase(),
+        "Controller runtime logger initialized."
+    );
     let interval = match settings.interval {
         Interval::Never => "never".to_owned(),
         Interval::Once => "once".to_owned(),
@@ -84,6 +94,19 @@ fn tell_start(settings: &Settings) {
     }
 }
 
+/// Which parts run, in the words of the original (spec 22 §3).
+fn tell_parts(settings: &Settings) {
+    info!(logger = "controller-setup", "Adding cache warmer to the manager.");
+    if !settings.warm_up {
+        info!(logger = "controller-setup", "Cache warm-up disabled, skipping cache warmer");
+    }
+    // Webhooks are not received yet, whatever the flag says.
+    info!(
+        logger = "controller-setup",
+        "webhook server is disabled, skip adding webhook server runnable to manager"
+    );
+}
+
 fn tell(note: &Note) {
     let path = note.path.as_ref().map(|path| path.display().to_string());
     info!(logger = "controller-setup", path, "{}", note.text);
@@ -94,20 +117,21 @@ async fn client_config(settings: &Settings, env: &Environment) -> Result<Config>
     let options = KubeConfigOptions::default();
     let config = match &settings.kubeconfig {
         Some(path) => {
-            let file = Kubeconfig::read_from(path).with_context(|| {
-                format!("could not create K8s client: --kubeconfig {}", path.display())
+            let file = Kubeconfig::read_from(path).map_err(|error| {
+                let why = first_line(&error);
+                anyhow!("could not create K8s client: --kubeconfig {}: {why}", path.display())
             })?;
-            Config::from_custom_kubeconfig(file, &options).await.map_err(anyhow::Error::new)
+            Config::from_custom_kubeconfig(file, &options).await.map_err(|error| first_line(&error))
         }
         None if env.text("KUBECONFIG").is_some() => {
-            Config::from_kubeconfig(&options).await.map_err(anyhow::Error::new)
+            Config::from_kubeconfig(&options).await.map_err(|error| first_line(&error))
         }
         None if env.text("KUBERNETES_SERVICE_HOST").is_some() => {
-            Config::incluster().map_err(anyhow::Error::new)
+            Config::incluster().map_err(|error| first_line(&error))
         }
-        None => Config::from_kubeconfig(&options).await.map_err(anyhow::Error::new),
+        None => Config::from_kubeconfig(&options).await.map_err(|error| first_line(&error)),
     };
-    let mut config = config.context("could not create K8s client: give --kubeconfig, or --manifests DIR to work on a folder without a cluster")?;
+    let mut config = config.map_err(|why| anyhow!("could not create K8s client: {why}; give --kubeconfig, or --manifests DIR to work on a folder without a cluster"))?;
     let text = |name: &str| env.text(name).or_else(|| env.text(&name.to_lowercase()));
     let of_environment = [text("HTTPS_PROXY"), text("HTTP_PROXY")];
     // The client would compare NO_PROXY with the proxy's own address.
@@ -131,6 +155,11 @@ fn is_exempt(host: &str, list: &str) -> bool {
         let below = || host.strip_suffix(entry).is_some_and(|rest| rest.ends_with('.'));
         entry == "*" || (!entry.is_empty() && (host == entry || below()))
     })
+}
+
+/// What follows the first line of such an error shows the file, in which tokens stand.
+fn first_line(error: &dyn std::error::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
 /// The namespaces that matter.
@@ -207,24 +236,32 @@ async fn serve(
     config: Config,
     place: Place,
 ) -> Result<bool> {
-    let client = Client::try_from(config).context("could not create K8s client")?;
+    let counts = Arc::default();
+    let client = servers::client(config, &counts)?;
     let leadership = match place.lease {
         Some(_) => Leadership::contended(),
         None => Leadership::without_election(),
     };
     let api = Arc::new(Api::new(client.clone(), &place.scope, leadership.clone()));
+    let sources = Sources {
+        metrics: Arc::default(),
+        scanner: services.session.scanner(),
+        api: counts,
+        leadership: leadership.clone(),
+    };
     let controller = Arc::new(Controller::new(
         api,
         services.session,
         controller_settings(&settings),
         leadership.clone(),
-        None,
+        Some(sources.observer()),
     ));
+    let stop = CancellationToken::new();
+    let servers = servers::listen(&settings, sources, &controller, &client, &stop).await?;
     let contender =
         place.lease.map(|namespace| Contender::new(client, &namespace, identity(), leadership));
-    let stop = CancellationToken::new();
-    let servers = listen(&settings, &controller.health(), &stop).await?;
     tokio::spawn(stop_on_signal(stop.clone()));
+    tell_parts(&settings);
     info!(logger = "controller-setup", "starting manager");
     let ended = controller.run(contender, &stop).await;
     stop.cancel();
@@ -234,25 +271,6 @@ async fn serve(
             error!(logger = "controller-setup", error = %error, "problem running manager");
         })
         .map_err(anyhow::Error::new)
-}
-
-/// The probes. A taken port is told before anything else starts.
-async fn listen(
-    settings: &Settings,
-    health: &Health,
-    stop: &CancellationToken,
-) -> Result<JoinSet<()>> {
-    let mut servers = JoinSet::new();
-    if let Some(address) = &settings.servers.probes {
-        let bound = aiu_web::bind(address).await.context("--health-probe-bind-address")?;
-        let (alive, ready) = (health.clone(), health.clone());
-        let live = vec![Check::new("healthz", move || alive.alive())];
-        let ready = vec![Check::new("warmup-check", move || ready.ready())];
-        let routes = aiu_web::probes(live, ready);
-        let transport = Transport::Plain;
-        servers.spawn(aiu_web::serve(bound, routes, transport, Limits::default(), stop.clone()));
-    }
-    Ok(servers)
 }
 
 fn controller_settings(settings: &Settings) -> ControllerSettings {
@@ -292,6 +310,7 @@ async fn stop_on_signal(stop: CancellationToken) {
         }
     };
     next().await;
+    info!(logger = "controller-setup", "received shutdown signal");
     stop.cancel();
     next().await;
     std::process::exit(1);

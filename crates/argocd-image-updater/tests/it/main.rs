@@ -22,6 +22,8 @@ mod scale;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]
+mod serving;
+#[cfg(test)]
 mod sign_in;
 #[cfg(test)]
 mod test_command;
