@@ -72,6 +72,11 @@ struct OneApplication<'a> {
 
 impl OneApplication<'_> {
     fn plan(&self, updater: &ImageUpdater, matched: &Matched<'_>, plan: &mut WorkPlan) {
+        // A reference to everything meets Applications that ask for nothing (spec 00 S1.1).
+        let by_annotations = matched.reference.use_annotations == Some(true);
+        if by_annotations && !annotations::any(&self.application.metadata.annotations) {
+            return;
+        }
         let effective = match self.effective(updater, matched, plan) {
             Ok(effective) => effective,
             Err(failure) => return plan.dropped.push(self.dropped(None, failure)),

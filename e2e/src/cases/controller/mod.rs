@@ -4,6 +4,8 @@
 mod annotations;
 mod commits;
 mod faults;
+mod installed;
+mod reports;
 mod stage;
 mod updates;
 
@@ -37,6 +39,16 @@ pub(super) async fn run(tally: &mut Tally, world: &World, program: &Program) {
     tally.case("controller: of two replicas one works, and the other takes over", case).await;
     let case = faults::server_away(world, program);
     tally.case("controller: the API server may go and come back", case).await;
+    let case = installed::one_cycle(world, program);
+    tally.case("controller: one cycle as installed, in which nothing is forbidden", case).await;
+    let case = installed::each_right_is_needed(world, program);
+    tally.case("controller: each right is needed, and its lack is told", case).await;
+    let case = installed::killed_in_a_pass(world, program);
+    tally.case("controller: a leader is killed in the middle of a pass", case).await;
+    tally
+        .case("controller: date tags go into parameters", reports::date_tags(world, program))
+        .await;
+    tally.case("controller: refresh makes a pass at once", reports::refresh(world, program)).await;
     let case = updates::many(world, program);
     tally.case("controller: three hundred updates are three hundred patches", case).await;
 }

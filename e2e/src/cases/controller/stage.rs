@@ -23,20 +23,8 @@ const PERMISSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/watche
 /// How long anything that is awaited may take on a loaded machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The kind that Argo CD brings, as far as we read it.
-const APPLICATIONS: &str = "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: applications.argoproj.io}
-spec:
-  group: argoproj.io
-  names: {kind: Application, listKind: ApplicationList, plural: applications, singular: application}
-  scope: Namespaced
-  versions:
-  - name: v1alpha1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-";
+/// The kinds that Argo CD brings, as far as we read them.
+const ARGO_CD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/argo-cd.yaml");
 
 /// The prefix of annotations.
 pub(super) const PREFIX: &str = "argocd-image-updater.argoproj.io";
@@ -56,14 +44,23 @@ impl<'w> Stage<'w> {
         program: &'w Program,
         namespace: &'static str,
     ) -> Result<Self> {
+        let stage = Self::bare(world, program, namespace).await?;
         let server = &world.peers.kubernetes;
-        let applied =
-            server.kubectl_fed(&["apply", "--server-side", "-f", "-"], APPLICATIONS).await?;
-        ensure!(applied.success, "{}", applied.stderr);
-        let kind = "crd/applications.argoproj.io";
-        server.kubectl_do(&["wait", "--for=condition=Established", "--timeout=60s", kind]).await?;
-        server.namespace(namespace).await?;
         server.kubectl_do(&["apply", "-n", namespace, "-k", PERMISSIONS]).await?;
+        Ok(stage)
+    }
+
+    /// A namespace where the controller may do nothing.
+    pub(super) async fn bare(
+        world: &'w World,
+        program: &'w Program,
+        namespace: &'static str,
+    ) -> Result<Self> {
+        let server = &world.peers.kubernetes;
+        server.kubectl_do(&["apply", "--server-side", "-f", ARGO_CD]).await?;
+        let established = ["wait", "--for=condition=Established", "--timeout=60s", "-f", ARGO_CD];
+        server.kubectl_do(&established).await?;
+        server.namespace(namespace).await?;
         let folder = subfolder(&world.folder, namespace)?;
         let registry = world.peers.registry.url();
         let registries = format!(

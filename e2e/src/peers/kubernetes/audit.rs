@@ -1,5 +1,7 @@
 //! What the server was asked, as its own audit log has it: counts, without a proxy in between.
 
+use std::collections::HashSet;
+
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
@@ -70,12 +72,15 @@ impl ApiServer {
     /// Every request of a user since the server was first started, in the order of the answers.
     pub(crate) fn asked_by(&self, user: &str) -> Result<Vec<Audited>> {
         let row = USERS.iter().find(|row| row.0 == user).context("no such user")?;
-        let mut asked: Vec<Audited> = Vec::new();
-        for line in read(&self.folder, FILE)?.lines() {
+        let log = read(&self.folder, FILE)?;
+        // The last line may still be under way.
+        let (whole, _) = log.rsplit_once('\n').unwrap_or_default();
+        let (mut asked, mut seen) = (Vec::new(), HashSet::new());
+        for line in whole.lines() {
             let entry: Audited =
                 serde_json::from_str(line).with_context(|| format!("not an entry: {line}"))?;
             // A watch has one line when it begins and one when it ends.
-            if entry.user.username == row.1 && !asked.iter().any(|other| other.id == entry.id) {
+            if entry.user.username == row.1 && seen.insert(entry.id.clone()) {
                 asked.push(entry);
             }
         }
