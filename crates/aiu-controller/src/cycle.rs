@@ -108,6 +108,8 @@ pub struct PassSettings {
     pub message: Arc<Template>,
     /// Files that say whom git believes.
     pub git_files: GitFiles,
+    /// All Applications of a branch share a commit (spec 40 B15).
+    pub one_commit_per_branch: bool,
     /// Who commits, and when.
     pub signature: Signature,
 }

@@ -132,6 +132,14 @@ pub(crate) fn local(remote: &RemoteUrl, step: Step, error: CallError) -> Trouble
     }
 }
 
+/// Explains why a commit is not signed: the mirror is not to blame.
+pub(crate) fn signing(remote: &RemoteUrl, error: CallError) -> Trouble {
+    match error {
+        CallError::Failed { words } => Trouble::Git(GitError::NotSigned { words: gist(&words) }),
+        other => local(remote, Step::Sign, other),
+    }
+}
+
 /// Explains the failure of a command that talks to the remote.
 pub(crate) fn remote(
     remote: &RemoteUrl,
@@ -216,6 +224,7 @@ fn not_run(remote: &RemoteUrl, access: &GitAccess, step: Step, error: CallError)
         CallError::NotEquipped(NotEquipped::Token(NoToken { words, passing })) => {
             GitError::NoLogin { remote, access, words, passing }
         }
+        CallError::NotEquipped(NotEquipped::NotSigned(words)) => GitError::NotSigned { words },
         CallError::NotEquipped(NotEquipped::Unusable(words)) => {
             GitError::NoLogin { remote, access, words, passing: false }
         }

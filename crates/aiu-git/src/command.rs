@@ -25,6 +25,7 @@ use crate::credentials::{Equipment, GitAccess, NotEquipped, Vault, equip};
 use crate::redact::redact;
 use crate::remote::RemoteUrl;
 use crate::settings::GitSettings;
+use crate::signing::Signer;
 use surroundings::Surroundings;
 
 /// How many processes run at once, over all remotes.
@@ -47,6 +48,7 @@ pub(crate) enum Step {
     ListTree,
     ReadBlobs,
     Commit,
+    Sign,
     Push,
 }
 
@@ -61,6 +63,7 @@ impl Step {
             Self::ListTree => "ls-tree",
             Self::ReadBlobs => "cat-file",
             Self::Commit => "fast-import",
+            Self::Sign => "commit-tree",
             Self::Push => "push",
         }
     }
@@ -72,6 +75,7 @@ pub(crate) struct Call<'a> {
     repository: Option<&'a Path>,
     remote: Option<(&'a RemoteUrl, &'a GitAccess)>,
     settings: Vec<String>,
+    variables: Vec<(&'static str, OsString)>,
     args: Vec<String>,
     input: Vec<u8>,
 }
@@ -80,7 +84,15 @@ impl<'a> Call<'a> {
     /// A command with what stands after the sub-command. It stays on this machine.
     pub(crate) fn new(step: Step, args: &[&str]) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Self { step, repository: None, remote: None, settings: Vec::new(), args, input: Vec::new() }
+        Self {
+            step,
+            repository: None,
+            remote: None,
+            settings: Vec::new(),
+            variables: Vec::new(),
+            args,
+            input: Vec::new(),
+        }
     }
 
     /// The bare repository it works in.
@@ -96,6 +108,12 @@ impl<'a> Call<'a> {
     /// A `key=value` setting for this command alone.
     pub(crate) fn setting(mut self, setting: impl Into<String>) -> Self {
         self.settings.push(setting.into());
+        self
+    }
+
+    /// A variable of the environment for this command alone.
+    pub(crate) fn variable(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name, value.into()));
         self
     }
 
@@ -128,6 +146,7 @@ pub(crate) struct Git {
     surroundings: Surroundings,
     permits: Semaphore,
     pub(crate) vault: Vault,
+    pub(crate) signer: Signer,
     pub(crate) counters: Counters,
 }
 
@@ -140,6 +159,7 @@ impl Git {
             surroundings: Surroundings::of_this_process(settings.local_remotes),
             permits: Semaphore::new(AT_ONCE),
             vault: Vault::new(settings),
+            signer: Signer::new(settings.signing.clone()),
             counters: Counters::default(),
         }
     }
@@ -209,6 +229,7 @@ impl Git {
         let mut command = Command::new(&self.program);
         command.env_clear().envs(self.surroundings.variables(equipment.users_configuration));
         command.envs(equipment.environment.iter().map(|(name, value)| (name, value)));
+        command.envs(call.variables.iter().map(|(name, value)| (name, value)));
         command.args(&equipment.options);
         for setting in surroundings::SETTINGS {
             command.args(["-c", setting]);

@@ -2,7 +2,7 @@
 //! content of any other file is needed.
 //!
 //! Equal inputs, the date included, give equal commits. Who signs commits re-makes them over
-//! the trees that the stream made; that has its place between the stream and the push.
+//! the trees that the stream made ([`sign`]).
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::command::{Call, CallError, Git, Step};
 use crate::mirror::Store;
 use crate::object::ObjectId;
+use crate::signing::{self, Ready};
 use crate::stack::ChangedFile;
 use crate::tree::Mode;
 
@@ -90,13 +91,74 @@ pub(crate) async fn commit(
     }
 }
 
+/// Makes the commits over again, signed, each on the one before, the first on `tip`; gives their
+/// ids.
+pub(crate) async fn sign(
+    git: &Git,
+    store: &Store,
+    tip: &ObjectId,
+    made: &[ObjectId],
+    commits: &[NewCommit<'_>],
+) -> Result<Vec<ObjectId>, CallError> {
+    let private = git.vault.private().await.map_err(CallError::NotEquipped)?;
+    let ready = git.signer.ready(private).await.map_err(CallError::NotEquipped)?;
+    let mut ids: Vec<ObjectId> = Vec::new();
+    let mut failed = None;
+    for (unsigned, commit) in made.iter().zip(commits) {
+        let parent = ids.last().unwrap_or(tip);
+        match sign_one(git, store, ready, parent, unsigned, commit).await {
+            Ok(id) => ids.push(id),
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
+    }
+    ready.rest().await;
+    failed.map_or(Ok(ids), Err)
+}
+
+async fn sign_one(
+    git: &Git,
+    store: &Store,
+    ready: &Ready,
+    parent: &ObjectId,
+    unsigned: &ObjectId,
+    commit: &NewCommit<'_>,
+) -> Result<ObjectId, CallError> {
+    let NewCommit { signature, message, .. } = commit;
+    let tree = format!("{unsigned}^{{tree}}");
+    let args = [&ready.option, "-p", parent.as_str(), "-F", "-", &tree];
+    let date = format!("{} +0000", seconds(signature));
+    let mut call = Call::new(Step::Sign, &args)
+        .within(store.folder())
+        .setting(ready.format)
+        .variable("GIT_AUTHOR_DATE", &date)
+        .variable("GIT_COMMITTER_DATE", &date)
+        .variable("GIT_AUTHOR_NAME", &signature.author.name)
+        .variable("GIT_AUTHOR_EMAIL", &signature.author.email)
+        .variable("GIT_COMMITTER_NAME", &signature.committer.name)
+        .variable("GIT_COMMITTER_EMAIL", &signature.committer.email)
+        .input(finished(message, signature));
+    for (name, value) in signing::variables(ready) {
+        call = call.variable(name, value);
+    }
+    let output = git.output(call).await?;
+    let said = String::from_utf8_lossy(&output).into_owned();
+    ObjectId::parse(said.trim()).ok_or(CallError::Failed { words: said })
+}
+
+fn seconds(signature: &Signature) -> u64 {
+    signature.date.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
 /// The stream; after each commit it asks for its id.
 fn stream(reference: &str, tip: &ObjectId, commits: &[NewCommit<'_>]) -> String {
     let mut out = String::from("feature done\n");
     let mut parent = tip.to_string();
     for (commit, mark) in commits.iter().zip(1..) {
         let NewCommit { signature, message, files } = commit;
-        let date = signature.date.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let date = seconds(signature);
         let _ = write!(
             out,
             "commit {reference}\nmark :{mark}\nauthor {} {date} +0000\ncommitter {} {date} +0000\n",

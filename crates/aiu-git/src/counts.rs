@@ -39,7 +39,12 @@ impl Counters {
             Step::FetchTips => add(&self.fetch_tip),
             Step::FetchBlobs => add(&self.fetch_blobs),
             Step::Push => add(&self.push),
-            Step::Init | Step::ListRefs | Step::ListTree | Step::ReadBlobs | Step::Commit => {}
+            Step::Init
+            | Step::ListRefs
+            | Step::ListTree
+            | Step::ReadBlobs
+            | Step::Commit
+            | Step::Sign => {}
         }
     }
 

@@ -56,6 +56,14 @@ pub enum GitError {
         /// Whether it may pass by itself.
         passing: bool,
     },
+    /// A commit could not be signed; unsigned it is not pushed.
+    #[error(
+        "the commit could not be signed: {words}; check --git-commit-signing-key and --git-commit-signing-method"
+    )]
+    NotSigned {
+        /// What was said.
+        words: String,
+    },
     /// The SSH host is not among the known ones, or has another key.
     #[error(
         "the host key of {remote} could not be verified: {words}; add the host to the known hosts (ConfigMap argocd-ssh-known-hosts-cm, or ~/.ssh/known_hosts)"
@@ -252,6 +260,7 @@ impl GitError {
             | Self::Remote { .. }
             | Self::Unauthorized { .. }
             | Self::NoLogin { .. }
+            | Self::NotSigned { .. }
             | Self::HostKeyUnknown { .. }
             | Self::NoRepository { .. }
             | Self::Empty { .. }
@@ -274,6 +283,7 @@ impl GitError {
             Self::Missing { .. } => "GitMissing",
             Self::Remote { .. } => "GitUrlInvalid",
             Self::Unauthorized { .. } | Self::NoLogin { passing: false, .. } => "GitUnauthorized",
+            Self::NotSigned { .. } => "CommitNotSigned",
             Self::HostKeyUnknown { .. } => "GitHostKeyUnknown",
             Self::NoLogin { passing: true, .. }
             | Self::Unreachable { .. }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::signing::Signing;
+
 /// Where mirrors live and how long things may take.
 #[derive(Clone, Debug)]
 pub struct GitSettings {
@@ -33,6 +35,8 @@ pub struct GitSettings {
     /// How long a token of a GitHub App is used at most
     /// (`ARGOCD_GITHUB_APP_CREDS_EXPIRATION_DURATION`).
     pub app_token_lifetime: Duration,
+    /// With what commits are signed, if they are.
+    pub signing: Option<Signing>,
 }
 
 /// A mirror is built afresh when it exceeds any of these: one fetch, about as large as the
@@ -63,6 +67,7 @@ impl GitSettings {
             private: std::env::temp_dir(),
             askpass: std::env::current_exe().unwrap_or_else(|_| "argocd-image-updater".into()),
             app_token_lifetime: Duration::from_hours(1),
+            signing: None,
         }
     }
 }

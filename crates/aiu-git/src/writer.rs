@@ -28,8 +28,9 @@ use crate::mirror::{Age, Mirror, MirrorKey, Mirrors, Want};
 use crate::object::ObjectId;
 use crate::stack::ChangedFile;
 
-/// Renders the message of a commit from its plan and those of its changes that had an effect.
-pub type Message = Arc<dyn Fn(&CommitPlan, &[ImageChange]) -> String + Send + Sync>;
+/// Renders the message of a commit from its plans, one or several, and those of their changes
+/// that had an effect.
+pub type Message = Arc<dyn Fn(&[&CommitPlan], &[ImageChange]) -> String + Send + Sync>;
 
 /// How commits are made.
 #[derive(Clone)]
@@ -38,6 +39,8 @@ pub struct WriteOrder {
     pub signature: Signature,
     /// What they say.
     pub message: Message,
+    /// All Applications of a branch share a commit (`--commit-per branch`).
+    pub one_per_branch: bool,
     /// Everything is done but the push (`--dry-run`, `plan`).
     pub dry_run: bool,
 }

@@ -49,7 +49,8 @@ fn answer(line: &Line, env: &Environment) -> Result<Answer> {
         Verb::Crd => Ok(Answer::done(aiu_api::crd::definition())),
         Verb::Gen => commands::generate::generate(line.arguments.first().map(String::as_str)),
         Verb::Test => commands::test::test(line, env),
-        Verb::Webhook | Verb::Plan => {
+        Verb::Plan => commands::plan::plan(line, env),
+        Verb::Webhook => {
             bail!("this version has no command '{}' yet", line.verb.row().name)
         }
     }

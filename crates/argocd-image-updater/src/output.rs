@@ -3,19 +3,21 @@
 //! Answers go to standard output, everything else to the log. No colour: meaning never hangs
 //! on it, and output is read in CI.
 
+mod diff;
 mod json;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use aiu_controller::cluster::files::Problem;
-use aiu_controller::report::{CycleReport, ImageReport, Write, WritePlace};
+use aiu_controller::report::{CycleReport, ImageReport};
 use aiu_core::decide::{Current, CurrentSource, Decision, Verdict, explain};
 use aiu_core::image::{Tag, TagRef};
 use aiu_core::outcome::Outcome;
 use aiu_core::policy::Reason;
 use aiu_core::report::{Finding, Severity};
 
+pub use diff::diff;
 pub use json::json;
 
 /// How many tags of one kind are named before the rest is only counted.
@@ -61,6 +63,13 @@ pub fn results(report: &CycleReport, dry_run: bool) -> String {
     }
     let _ = write!(text, "\n{}", sum(report, dry_run));
     text
+}
+
+/// The table and the reasons, then the diff of everything that would be written. `git apply`
+/// takes all of it, since it passes over what stands before a diff.
+pub fn planned(report: &CycleReport, problems: &[Problem]) -> String {
+    let text = with_problems(problems, &results(report, true));
+    if report.writes.is_empty() { text } else { format!("{text}\n{}", diff(&report.writes)) }
 }
 
 fn row(image: &ImageReport, dry_run: bool) -> Vec<String> {
@@ -259,30 +268,6 @@ fn sum(report: &CycleReport, dry_run: bool) -> String {
     text
 }
 
-/// All writes as one unified diff that `git apply` takes.
-pub fn diff(writes: &[Write]) -> String {
-    writes.iter().map(file_diff).collect()
-}
-
-fn file_diff(write: &Write) -> String {
-    let old_name = match write.before {
-        Some(_) => format!("a/{}", write.file),
-        None => "/dev/null".to_owned(),
-    };
-    let before = write.before.as_deref().unwrap_or("");
-    let body = similar::TextDiff::from_lines(before, &write.after)
-        .unified_diff()
-        .context_radius(2)
-        .header(&old_name, &format!("b/{}", write.file))
-        .to_string();
-    let place = match &write.place {
-        WritePlace::Folder | WritePlace::Cluster => String::new(),
-        WritePlace::Branch { remote, branch, .. } => format!("# {remote} {branch}\n"),
-    };
-    let new_file = if write.before.is_none() { "new file mode 100644\n" } else { "" };
-    format!("{place}diff --git a/{0} b/{0}\n{new_file}{body}", write.file)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,25 +277,5 @@ mod tests {
         let rows = [vec!["A", "LONG", "Z"], vec!["äöü", "b", "end"]]
             .map(|row| row.into_iter().map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(table(&rows), "A    LONG  Z\näöü  b     end\n");
-    }
-
-    #[test]
-    fn a_diff_names_both_sides_as_git_does() {
-        let write = Write {
-            application: aiu_core::batch::AppName { namespace: "n".into(), name: "a".into() },
-            place: WritePlace::Folder,
-            file: "apps/a.yaml".to_owned(),
-            before: Some("x: 1\ny: 2\n".to_owned()),
-            after: "x: 1\ny: 3\n".to_owned(),
-        };
-        let expected = "diff --git a/apps/a.yaml b/apps/a.yaml
---- a/apps/a.yaml
-+++ b/apps/a.yaml
-@@ -1,2 +1,2 @@
- x: 1
--y: 2
-+y: 3
-";
-        assert_eq!(diff(&[write]), expected);
     }
 }

@@ -180,6 +180,11 @@ impl Manifests {
         self.applications.iter().map(|(name, place, app)| (name, place, app))
     }
 
+    /// Leaves out all Applications but this one: `NAMESPACE/NAME`, or `NAME` in any namespace.
+    pub fn leave_only(&mut self, wanted: &str) {
+        self.applications.retain(|(name, ..)| *wanted == *name.name || wanted == name.to_string());
+    }
+
     /// The resources, ordered by name.
     pub fn updaters(&self) -> impl Iterator<Item = (&AppName, &ImageUpdater)> {
         self.updaters.iter().map(|(name, updater)| (name, updater))

@@ -31,9 +31,11 @@ pub async fn write(batches: Batches, world: &World) -> AllWritten {
     let template = Arc::clone(&world.settings.message);
     let order = WriteOrder {
         signature: world.settings.signature.clone(),
-        message: Arc::new(move |plan, changes| {
-            commit_message(&template, &plan.application.name, changes).text
+        message: Arc::new(move |plans, changes| {
+            let names: Vec<&str> = plans.iter().map(|plan| &*plan.application.name).collect();
+            commit_message(&template, &names.join(", "), changes).text
         }),
+        one_per_branch: world.settings.one_commit_per_branch,
         dry_run: world.settings.dry_run,
     };
     let remotes: Vec<Arc<str>> =

@@ -44,6 +44,8 @@ pub(crate) enum NotEquipped {
     Token(NoToken),
     /// What the Secret says cannot be used.
     Unusable(String),
+    /// The key that signs commits cannot be used.
+    NotSigned(String),
 }
 
 /// What equipping needs: a private folder and whoever answers in it, made when first needed.
@@ -62,6 +64,11 @@ impl Vault {
             open: OnceCell::new(),
             tokens: Tokens::new(settings.app_token_lifetime),
         }
+    }
+
+    /// The folder that is ours alone.
+    pub(crate) async fn private(&self) -> Result<&PrivateFolder, NotEquipped> {
+        Ok(&self.open().await?.0)
     }
 
     async fn open(&self) -> Result<&(PrivateFolder, AskPass), NotEquipped> {

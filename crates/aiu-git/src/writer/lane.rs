@@ -1,18 +1,20 @@
 //! The worker of one branch.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aiu_core::batch::{AppName, BranchKey, CommitPlan};
+use aiu_core::batch::{AppName, BranchKey, CommitPlan, FilePath, ImageChange};
 
 use super::{CommitWritten, LaneKey, Pending, Shared, WriteOrder, Written, all_failed};
 use crate::answer::{self, Trouble};
 use crate::command::Step;
-use crate::commit::{NewCommit, commit};
+use crate::commit::{NewCommit, commit, sign};
 use crate::error::{GitError, WriteError};
 use crate::mirror::{Age, Ground, Mirror, Want, draft_ref, tip_ref};
 use crate::object::ObjectId;
 use crate::push::{NotPushed, push};
-use crate::stack::{Draft, Stacked, stack};
+use crate::stack::{ChangedFile, Draft, Stacked, stack};
+use crate::tree::Mode;
 
 /// How often a batch is pushed while others are faster (spec 30 F3).
 const ATTEMPTS: u32 = 5;
@@ -120,12 +122,22 @@ impl Worker {
         items: &[&Item<'_>],
         standings: &[Standing],
     ) -> Result<Vec<ObjectId>, NotPushed> {
+        let drafts: Vec<(&Item<'_>, &Draft)> = items
+            .iter()
+            .zip(standings)
+            .filter_map(|(item, it)| Some((*item, draft(it)?)))
+            .collect();
+        let groups = grouped(&drafts);
+        let merged: Vec<_> = groups.iter().map(|group| merged(group)).collect();
         let commits: Vec<NewCommit<'_>> =
-            items.iter().zip(standings).filter_map(new_commit).collect();
+            groups.iter().zip(&merged).map(|(group, merged)| new_commit(group, merged)).collect();
         if commits.is_empty() {
             return Ok(Vec::new());
         }
         let ids = self.commit(ground, &commits).await?;
+        // Who shares a commit shares its id.
+        let ids = groups.iter().zip(ids).flat_map(|(group, id)| vec![id; group.len()]);
+        let ids: Vec<ObjectId> = ids.collect();
         if let Some(last) = ids.last()
             && !self.lane.dry_run
         {
@@ -144,12 +156,18 @@ impl Worker {
         commits: &[NewCommit<'_>],
     ) -> Result<Vec<ObjectId>, NotPushed> {
         let (git, branch) = (&self.mirror.git, &ground.branch);
-        let name = if self.lane.dry_run { draft_ref } else { tip_ref };
+        let signs = git.signer.is_on() && !self.lane.dry_run;
+        let name = if self.lane.dry_run || signs { draft_ref } else { tip_ref };
         let reference = name(&branch.pushed);
         let made = commit(git, &ground.store, &reference, &branch.tip, commits).await;
-        made.map_err(|error| {
+        let made = made.map_err(|error| {
             NotPushed::Trouble(answer::local(&self.mirror.remote, Step::Commit, error))
-        })
+        })?;
+        if !signs {
+            return Ok(made);
+        }
+        let signed = sign(git, &ground.store, &branch.tip, &made, commits).await;
+        signed.map_err(|error| NotPushed::Trouble(answer::signing(&self.mirror.remote, error)))
     }
 
     /// Leaves the branch to others for a moment; not if the program stops.
@@ -161,10 +179,50 @@ impl Worker {
     }
 }
 
-fn new_commit<'a>((item, standing): (&&'a Item<'_>, &'a Standing)) -> Option<NewCommit<'a>> {
-    let Ok(Stacked::Draft(Draft { files, changes })) = standing else { return None };
-    let message = (item.order.message)(item.plan, changes);
-    Some(NewCommit { signature: &item.order.signature, message, files })
+fn draft(standing: &Standing) -> Option<&Draft> {
+    match standing {
+        Ok(Stacked::Draft(draft)) => Some(draft),
+        _ => None,
+    }
+}
+
+/// Drafts, and whose they are.
+type Drafts<'a> = [(&'a Item<'a>, &'a Draft)];
+
+/// The drafts of one commit each: neighbours that are to share one do, if the same person
+/// makes it (spec 40 B15, B16).
+fn grouped<'a>(drafts: &'a Drafts<'a>) -> Vec<&'a Drafts<'a>> {
+    let share = |a: &Item<'_>, b: &Item<'_>| {
+        let (a, b) = (a.order, b.order);
+        a.one_per_branch && b.one_per_branch && a.signature.author == b.signature.author
+    };
+    drafts.chunk_by(|(a, _), (b, _)| share(a, b)).collect()
+}
+
+/// What several drafts come to together: every file once, as the last of them leaves it.
+fn merged(drafts: &Drafts<'_>) -> (Vec<(Mode, ChangedFile)>, Vec<ImageChange>) {
+    let mut files: BTreeMap<FilePath, (Mode, ChangedFile)> = BTreeMap::new();
+    let mut changes = Vec::new();
+    for (_, draft) in drafts {
+        for (mode, file) in &draft.files {
+            files
+                .entry(file.path.clone())
+                .and_modify(|(_, known)| known.after = Arc::clone(&file.after))
+                .or_insert_with(|| (*mode, file.clone()));
+        }
+        changes.extend(draft.changes.iter().cloned());
+    }
+    (files.into_values().collect(), changes)
+}
+
+fn new_commit<'a>(
+    drafts: &Drafts<'a>,
+    (files, changes): &'a (Vec<(Mode, ChangedFile)>, Vec<ImageChange>),
+) -> NewCommit<'a> {
+    let (first, _) = drafts[0];
+    let plans: Vec<&CommitPlan> = drafts.iter().map(|(item, _)| item.plan).collect();
+    let message = (first.order.message)(&plans, changes);
+    NewCommit { signature: &first.order.signature, message, files }
 }
 
 /// Hands the commits' ids, or why there are none, to the plans that were drafted and to those

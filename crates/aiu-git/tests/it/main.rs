@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which clippy does not take for tests")]
 
 mod branches;
+mod commits;
 mod disk;
 mod http;
 mod kill;

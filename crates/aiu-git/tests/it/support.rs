@@ -151,10 +151,12 @@ pub(crate) fn order() -> WriteOrder {
     let date = SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000);
     WriteOrder {
         signature: Signature { author: identity(), committer: identity(), date, sign_off: false },
-        message: Arc::new(|plan, changes| {
+        message: Arc::new(|plans, changes| {
             let changes: Vec<String> = changes.iter().map(|it| it.to.to_string()).collect();
-            format!("update {}\n\n{}\n", plan.application.name, changes.join("\n"))
+            let names: Vec<&str> = plans.iter().map(|plan| &*plan.application.name).collect();
+            format!("update {}\n\n{}\n", names.join(", "), changes.join("\n"))
         }),
+        one_per_branch: false,
         dry_run: false,
     }
 }

@@ -25,12 +25,13 @@ pub fn explain(line: &Line, env: &Environment) -> Result<Answer> {
 }
 
 /// Leaves only one Application in the report: `NAMESPACE/NAME`, or `NAME` in any namespace.
-fn keep(report: &mut CycleReport, wanted: &str) -> Result<()> {
+pub(super) fn keep(report: &mut CycleReport, wanted: &str) -> Result<()> {
     let is_wanted =
         |app: &aiu_core::batch::AppName| *wanted == *app.name || wanted == app.to_string();
     report.images.retain(|image| is_wanted(&image.key.application));
     report.dropped.retain(|dropped| is_wanted(&dropped.application));
     report.findings.retain(|(app, _)| is_wanted(app));
+    report.writes.retain(|write| is_wanted(&write.application));
     if report.images.is_empty() && report.dropped.is_empty() && report.findings.is_empty() {
         bail!(
             "no Application '{wanted}' with images to update; give NAMESPACE/NAME as in its manifest"

@@ -4,6 +4,7 @@ mod cluster;
 pub mod completion;
 pub mod explain;
 pub mod generate;
+pub mod plan;
 pub mod run;
 pub mod session;
 pub mod template;

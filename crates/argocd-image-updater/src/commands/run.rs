@@ -21,13 +21,9 @@ pub fn run(line: &Line, env: &Environment) -> Result<Answer> {
     let report = runtime.block_on(session.pass(manifests));
     let failed = report.failed() || problems.iter().any(|problem| problem.fails);
     let text = match settings.output {
-        Output::Text => output::with_problems(&problems, &output::results(&report, dry_run)),
+        Output::Text if dry_run => output::planned(&report, &problems),
+        Output::Text => output::with_problems(&problems, &output::results(&report, false)),
         Output::Json => output::json(&report, &problems, dry_run),
-    };
-    let text = if dry_run && settings.output == Output::Text {
-        format!("{text}\n{}", output::diff(&report.writes))
-    } else {
-        text
     };
     Ok(Answer::new(text, failed))
 }

@@ -124,6 +124,7 @@ pub fn services(
     // A folder of manifests is worked on by its owner: repositories on this disk are theirs.
     git.local_remotes = settings.manifests.is_some();
     settings.git.apply(&mut git);
+    git.signing = commits.settings.signing();
     let mirrors = Arc::new(Mirrors::new(git));
     let writers = Writers::new(Arc::clone(&mirrors), CancellationToken::new());
     let identity = Identity::new(&commits.settings.user, &commits.settings.email)
@@ -140,6 +141,7 @@ pub fn services(
         concurrency: settings.concurrency,
         message: Arc::clone(&commits.message),
         git_files: settings.git.files.clone(),
+        one_commit_per_branch: commits.settings.one_per_branch,
         signature: Signature {
             author: identity.clone(),
             committer: identity,

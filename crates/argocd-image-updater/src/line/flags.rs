@@ -245,8 +245,7 @@ pub const FLAGS: &[Flag] = &[
     flag("git-commit-email", Text, "noreply@argoproj.io").env(&["GIT_COMMIT_EMAIL"]).key("git.email").on(COMMIT).group(Commits)
         .help("Address of author and committer"),
     flag("git-commit-signing-key", Text, "").env(&["GIT_COMMIT_SIGNING_KEY"]).key("git.commit-signing-key").on(COMMIT).group(Commits)
-        .refused("commits are not signed yet")
-        .help("Id of a GnuPG key, or path of an SSH key, that signs"),
+        .help("What signs: the id of a GnuPG key or the path of its file, or the path of an SSH key"),
     flag("git-commit-signing-method", Choice(&["openpgp", "ssh"]), "openpgp").env(&["GIT_COMMIT_SIGNING_METHOD"]).key("git.commit-signing-method").on(COMMIT).group(Commits)
         .help("How commits are signed"),
     flag("git-commit-sign-off", Switch, "false").env(&["GIT_COMMIT_SIGN_OFF"]).key("git.commit-sign-off").on(COMMIT).group(Commits)
@@ -257,7 +256,6 @@ pub const FLAGS: &[Flag] = &[
         .refused("commits are made by git alone, and the forge would not vouch for them")
         .help("By whom commits are made: git, or the forge's API"),
     flag("commit-per", Choice(&["application", "branch"]), "application").env(&["IMAGE_UPDATER_COMMIT_PER"]).key("commit-per").on(COMMIT).group(Commits)
-        .without("each Application has a commit of its own")
         .help("What shares one commit"),
     flag("close-superseded-requests", Switch, "false").env(&["IMAGE_UPDATER_CLOSE_SUPERSEDED_REQUESTS"]).key("close-superseded-requests").on(COMMIT).group(Commits)
         .without("pull requests are not made yet")

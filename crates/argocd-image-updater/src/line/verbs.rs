@@ -84,7 +84,7 @@ pub const VERBS: &[VerbRow] = &[
     verb(Verb::Test, "test", "Show to which tag an image would go, given a policy; --check compares it with the tag in IMAGE")
         .takes("IMAGE", "The image, such as nginx or ghcr.io/acme/web:1.2.0").at_most(usize::MAX).examples(TEST_EXAMPLES),
     verb(Verb::Plan, "plan", "Show what would be written, as a diff, and write nothing")
-        .takes("NS/APP", "Only this Application, as NAMESPACE/NAME or NAME").hidden(),
+        .takes("NS/APP", "Only this Application, as NAMESPACE/NAME or NAME"),
     verb(Verb::Explain, "explain", "Show, for every image, which tag is chosen and why each other tag is not")
         .takes("NS/APP", "Only this Application, as NAMESPACE/NAME or NAME"),
     verb(Verb::Template, "template", "Render a template of commit messages with sample changes")

@@ -1,5 +1,6 @@
 //! The same answers as data, with fields that stay (documented in `docs/reference/json.md`).
 
+use super::diff::{PlaceDiff, diffs};
 use aiu_controller::cluster::files::Problem;
 use aiu_controller::report::{CycleReport, ImageReport, Write, WritePlace};
 use aiu_core::decide::{Verdict, explain};
@@ -40,6 +41,7 @@ pub fn json(report: &CycleReport, problems: &[Problem], dry_run: bool) -> String
             "message": message,
         })).collect::<Vec<_>>(),
         "writes": report.writes.iter().map(write).collect::<Vec<_>>(),
+        "diffs": diffs(&report.writes).iter().map(place_diff).collect::<Vec<_>>(),
     });
     format!("{document:#}\n")
 }
@@ -80,6 +82,11 @@ fn outcome(outcome: &Outcome) -> (&'static str, Option<&Failure>) {
         Outcome::Updated(_) => ("updated", None),
         Outcome::Failed(failure) => ("failed", Some(failure)),
     }
+}
+
+fn place_diff(diff: &PlaceDiff) -> Value {
+    let (remote, branch) = diff.branch.as_ref().map(|(remote, branch)| (remote, branch)).unzip();
+    value!({ "remote": remote, "branch": branch, "diff": diff.text })
 }
 
 fn write(write: &Write) -> Value {

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use aiu_controller::cycle::AnnotationMode;
 use aiu_core::registries::OperatorsSource;
+use aiu_git::{Signing, SigningMethod};
 use aiu_web::Address;
 use anyhow::{Context as _, Result, bail};
 use secrecy::SecretString;
@@ -116,10 +117,12 @@ pub struct CommitSettings {
     pub close_superseded_requests: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SigningMethod {
-    OpenPgp,
-    Ssh,
+impl CommitSettings {
+    /// With what commits are signed, if a key is set.
+    pub fn signing(&self) -> Option<Signing> {
+        let key = self.signing_key.clone()?;
+        Some(Signing { method: self.signing_method, key })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,13 @@ mod clouds;
 #[cfg(test)]
 mod command_line;
 #[cfg(test)]
+mod commits;
+#[cfg(test)]
 mod git_access;
 #[cfg(test)]
 mod kill;
+#[cfg(test)]
+mod plan;
 #[cfg(test)]
 mod program;
 #[cfg(test)]

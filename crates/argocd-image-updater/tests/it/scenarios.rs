@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aiu_controller::cluster::files::Manifests;
-use aiu_controller::report::ImageReport;
+use aiu_controller::report::{ImageReport, Write};
 use aiu_controller::unlock::Keys;
 use aiu_core::decide::Verdict;
 use aiu_core::outcome::Outcome;
@@ -40,16 +40,57 @@ fn scenarios_come_out_as_they_say() {
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n\n"));
 }
 
+/// Before every pass of every scenario a dry one: what it would write is what is then written
+/// (spec 40 B6).
+#[test]
+fn what_a_dry_run_shows_is_what_is_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
+    let mut compared = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut scenario = Scenario::parse(&text).unwrap();
+        for step in &mut scenario.steps {
+            // The dry pass asks too, and changes what is still to be asked.
+            step.then.counts.clear();
+        }
+        let played = play_each(&scenario, async |services, stage| {
+            let manifests = Manifests::load(&stage.manifests(), "argocd").ok();
+            let shown = match manifests {
+                Some(manifests) => services[1].session.pass(manifests).await.writes,
+                None => Vec::new(),
+            };
+            let shown = output::diff(&shown);
+            let (observed, written) = pass(&services[0], stage).await;
+            let written = output::diff(&written);
+            // What a remote will refuse cannot be known before.
+            let same = if observed.failed { shown.contains(&written) } else { shown == written };
+            assert!(same, "{}:\n{shown}\n{written}", path.display());
+            compared += usize::from(!shown.is_empty());
+            observed
+        });
+        played.unwrap();
+    }
+    assert!(compared > 10, "{compared} passes wrote something");
+}
+
 /// Plays one scenario; the error tells which step went wrong and how.
 pub(crate) fn play_text(text: &str) -> anyhow::Result<()> {
+    play_each(&Scenario::parse(text)?, async |services, stage| pass(&services[0], stage).await.0)
+}
+
+/// Plays one scenario with services that write, and others that only would.
+fn play_each(
+    scenario: &Scenario,
+    mut pass: impl AsyncFnMut(&[Services; 2], &Stage) -> Observed,
+) -> anyhow::Result<()> {
     // Whoever plays first in this process installs it.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-    let scenario = Scenario::parse(text)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut services = None;
-        play(&scenario, async |stage| {
-            let services = services.get_or_insert_with(|| open(stage));
+        play(scenario, async |stage| {
+            let services = services.get_or_insert_with(|| [open(stage, false), open(stage, true)]);
             pass(services, stage).await
         })
         .await
@@ -57,32 +98,33 @@ pub(crate) fn play_text(text: &str) -> anyhow::Result<()> {
 }
 
 /// Services over the stage's folders; they live as long as the scenario, like a process.
-fn open(stage: &Stage) -> Services {
+fn open(stage: &Stage, dry_run: bool) -> Services {
     let text = std::fs::read_to_string(stage.registries_file()).unwrap();
     let registries = Arc::new(Registries::parse(&text).unwrap());
     let settings = Settings::for_folder(stage.manifests(), stage.cache());
     let commits = Commits::with_default_message(&settings);
     let keys = Keys::without_user(&stage.cache());
-    services(registries, &settings, &commits, keys, false).unwrap()
+    services(registries, &settings, &commits, keys, dry_run).unwrap()
 }
 
-async fn pass(services: &Services, stage: &Stage) -> Observed {
+async fn pass(services: &Services, stage: &Stage) -> (Observed, Vec<Write>) {
     let before = services.mirrors.counts();
     let manifests = match Manifests::load(&stage.manifests(), "argocd") {
         Ok(manifests) => manifests,
         Err(error) => {
             let told = error.to_string();
-            return Observed { told, failed: true, ..Observed::default() };
+            return (Observed { told, failed: true, ..Observed::default() }, Vec::new());
         }
     };
     let problems = manifests.problems().to_vec();
     let report = services.session.pass(manifests).await;
-    Observed {
+    let observed = Observed {
         images: report.images.iter().map(|i| (i.key.to_string(), outcome(i))).collect(),
         told: output::with_problems(&problems, &output::results(&report, false)),
         failed: report.failed() || problems.iter().any(|problem| problem.fails),
         counts: counts(before, services.mirrors.counts()),
-    }
+    };
+    (observed, report.writes)
 }
 
 fn counts(before: GitCounts, after: GitCounts) -> BTreeMap<String, u64> {

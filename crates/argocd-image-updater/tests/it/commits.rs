@@ -1,0 +1,115 @@
+//! Commits as the flags wish them.
+
+use std::fs;
+use std::process::Command;
+
+use aiu_testkit::git::GitRemote;
+use aiu_testkit::registry::Registry;
+use tempfile::TempDir;
+
+use crate::program::{Ran, pass, run};
+
+/// Two Applications with a kustomization each on one branch, and a registry with newer tags.
+pub(crate) struct World {
+    pub(crate) remote: GitRemote,
+    _registry: Registry,
+    folder: TempDir,
+}
+
+/// A kustomization at a tag.
+pub(crate) fn at(tag: &str) -> String {
+    format!("images:\n- name: registry.test/acme/web\n  newTag: {tag}\n")
+}
+
+impl World {
+    pub(crate) async fn new(applications: &[&str]) -> Self {
+        let registry = Registry::start().await;
+        registry.repository("acme/web").tags(["1.0.0", "1.1.0"]);
+        let paths: Vec<String> =
+            applications.iter().map(|name| format!("{name}/kustomization.yaml")).collect();
+        let text = at("1.0.0");
+        let remote = GitRemote::seeded(paths.iter().map(|path| (path.as_str(), text.as_str())));
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("manifests")).unwrap();
+        let apps = applications.iter().map(|name| {
+            format!(
+                "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata:
+  name: {name}
+  annotations:
+    argocd-image-updater.argoproj.io/image-list: web=registry.test/acme/web
+    argocd-image-updater.argoproj.io/write-back-method: git
+    argocd-image-updater.argoproj.io/write-back-target: kustomization
+    argocd-image-updater.argoproj.io/git-branch: main
+spec: {{source: {{repoURL: '{}', path: {name}}}}}
+---
+",
+                remote.url()
+            )
+        });
+        let apps: String = apps.collect();
+        fs::write(folder.path().join("manifests/apps.yaml"), apps).unwrap();
+        let conf = format!(
+            "registries:\n- {{name: t, prefix: registry.test, api_url: '{}'}}\n",
+            registry.url()
+        );
+        fs::write(folder.path().join("registries.conf"), conf).unwrap();
+        Self { remote, _registry: registry, folder }
+    }
+
+    pub(crate) fn pass(&self, more: &[&str]) -> Ran {
+        run(pass(self.folder.path()).args(more))
+    }
+
+    pub(crate) fn text(&self, application: &str) -> String {
+        self.remote.text("main", &format!("{application}/kustomization.yaml")).unwrap()
+    }
+}
+
+/// Spec 30 §5.2, 40 B15: one commit for both, signed by a key and signed off.
+#[tokio::test(flavor = "multi_thread")]
+async fn commits_are_signed_off_signed_and_shared_on_wish() {
+    let world = World::new(&["a", "b"]).await;
+    let keys = tempfile::tempdir().unwrap();
+    let key = keys.path().join("key");
+    let mut make = Command::new("ssh-keygen");
+    make.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&key);
+    assert!(make.status().unwrap().success());
+    let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+    let allowed = keys.path().join("allowed");
+    fs::write(&allowed, format!("bot@example.com {public}")).unwrap();
+    let ran = world.pass(&[
+        "--git-commit-user=Bot",
+        "--git-commit-email=bot@example.com",
+        &format!("--git-commit-signing-key={}", key.display()),
+        "--git-commit-signing-method=ssh",
+        "--git-commit-sign-off",
+        "--commit-per=branch",
+    ]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let log = world.remote.log("main");
+    assert_eq!(log.len(), 2, "{log:?}");
+    assert!(log[0].author.starts_with("Bot <bot@example.com> "), "{}", log[0].author);
+    let lines: Vec<&str> = log[0].message.lines().collect();
+    let expected = [
+        "build: automatic update of a, b",
+        "",
+        "updates image acme/web tag '1.0.0' to '1.1.0'",
+        "updates image acme/web tag '1.0.0' to '1.1.0'",
+        "",
+        "Signed-off-by: Bot <bot@example.com>",
+    ];
+    assert_eq!(lines, expected);
+    let verified = Command::new("git")
+        .arg("--git-dir")
+        .arg(world.remote.path())
+        .args(["-c", &format!("gpg.ssh.allowedSignersFile={}", allowed.display())])
+        .args(["verify-commit", &log[0].id])
+        .output()
+        .unwrap();
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+    assert_eq!((world.text("a"), world.text("b")), (at("1.1.0"), at("1.1.0")));
+    let refused = world.pass(&["--git-commit-signing-key=/nonexistent"]);
+    assert_eq!(refused.code, Some(0), "nothing to commit, nothing to sign: {}", refused.out);
+}
