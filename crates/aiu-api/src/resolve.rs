@@ -11,7 +11,7 @@ use aiu_core::image::{
     ConfiguredImage, ImageReference, InvalidConfiguredImage, InvalidPlatform, Platform, Repository,
 };
 use aiu_core::outcome::{Failure, ImageKey, Stage};
-use aiu_core::policy::{DateSource, StrategyNote, TagFilter, UpdatePolicy, UpdateStrategy};
+use aiu_core::policy::{StrategyNote, TagFilter, UpdatePolicy, UpdateStrategy};
 use aiu_core::registries::{Endpoint, Registries};
 use aiu_core::report::{Finding, Severity};
 
@@ -342,7 +342,7 @@ impl OneApplication<'_> {
         endpoint: &Endpoint,
     ) -> (Result<Arc<UpdatePolicy>, Failure>, Vec<Finding>) {
         let mut findings = Vec::new();
-        let dates = endpoint.tag_sort.map_or(DateSource::ImageConfig, DateSource::ListOrder);
+        let dates = endpoint.date_source();
         let word = settings.update_strategy.as_deref();
         let policy = UpdateStrategy::from_parts(image, word, dates).map(|(strategy, note)| {
             if let Some(note) = note {

@@ -64,6 +64,8 @@ pub enum ScanProblem {
         /// Why.
         cause: String,
     },
+    /// Its cloud does not tell when images were pushed.
+    PushDates(Box<crate::IdentityError>),
     /// It answers, but not as a registry should.
     BadAnswer {
         /// What is wrong with the answer.
@@ -79,6 +81,7 @@ impl ScanError {
                 Remedy::RetryAfter(PASSING)
             }
             ScanProblem::RateLimited { retry_after } => Remedy::RetryAfter(*retry_after),
+            ScanProblem::PushDates(error) => error.remedy(),
             ScanProblem::Unauthorized { .. }
             | ScanProblem::NotFound { .. }
             | ScanProblem::InvalidName { .. }
@@ -106,6 +109,7 @@ impl ScanError {
             ScanProblem::RateLimited { .. } => "RegistryRateLimited",
             ScanProblem::NotARegistry { .. } => "RegistryApiUrlWrong",
             ScanProblem::BadAnswer { .. } => "RegistryAnswerInvalid",
+            ScanProblem::PushDates(error) => error.reason(),
         }
     }
 }
@@ -159,6 +163,10 @@ impl fmt::Display for ScanError {
             ScanProblem::Certificates { cause } => write!(
                 f,
                 "could not configure CA certificates for registry {host}, asked for '{repository}': {cause}; correct ca_file or ca_data"
+            ),
+            ScanProblem::PushDates(error) => write!(
+                f,
+                "{host} does not tell when the images of '{repository}' were pushed: {error}; build dates are not put in place of push dates"
             ),
             ScanProblem::BadAnswer { cause } => write!(
                 f,

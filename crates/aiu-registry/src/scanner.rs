@@ -6,15 +6,16 @@ use std::sync::Arc;
 use aiu_core::decide::{Inspection, Metadata, Needs, TagList};
 use aiu_core::image::{Platform, Tag};
 use aiu_core::outcome::Remedy;
-use aiu_core::registries::Endpoint;
+use aiu_core::registries::{Dates, Endpoint};
 use aiu_http::{HostStats, Http, HttpSettings};
 use futures::{StreamExt as _, TryStreamExt as _};
 use tokio::time::Instant;
 
-use crate::client::Client;
+use crate::client::{Client, Remote};
 use crate::credentials::cloud::Clouds;
+use crate::credentials::cloud::aws::Pushed;
 use crate::credentials::{Credentials, CredentialsId, Variables};
-use crate::error::ScanError;
+use crate::error::{ScanError, ScanProblem};
 use crate::flights::{Flights, Landed};
 use crate::images::{Detail, Images, Wanted, patience};
 use crate::pages::{Listing, list};
@@ -92,6 +93,9 @@ impl Default for ScannerSettings {
 
 type Scan = Result<Arc<Listing>, Arc<ScanError>>;
 
+/// When images were pushed.
+type Told = Result<Pushed, Arc<ScanError>>;
+
 /// Asks registries, each question once.
 ///
 /// A failure is shared like an answer, for as long as its remedy says: a dead registry costs
@@ -101,6 +105,7 @@ pub struct Scanner {
     clouds: Arc<Clouds>,
     listings: Flights<ScanKey, Scan>,
     images: Images,
+    pushed: Flights<ScanKey, Told>,
 }
 
 impl Scanner {
@@ -115,6 +120,7 @@ impl Scanner {
             clouds: Arc::new(clouds),
             listings: Flights::new(CAPACITY),
             images: Images::new(),
+            pushed: Flights::new(CAPACITY),
         }
     }
 
@@ -200,6 +206,9 @@ impl Scanner {
             Needs::Dates(tags) => (&**tags, Detail::Config),
         };
         let remote = &self.client.open(request).await.map_err(Arc::new)?;
+        if matches!(needs, Needs::Dates(_)) && request.endpoint.dates == Dates::Pushed {
+            return self.push_dates(remote, tags, not_before).await;
+        }
         let now = Instant::now();
         futures::stream::iter(tags.to_vec())
             .map(|tag| async move {
@@ -214,6 +223,32 @@ impl Scanner {
             .buffer_unordered(INSPECTED_AT_ONCE)
             .try_collect()
             .await
+    }
+
+    /// When tags were pushed, from one description of the whole repository. Images are not looked
+    /// at, and so neither are their platforms (spec 40 B13).
+    async fn push_dates(
+        &self,
+        remote: &Remote<'_>,
+        tags: &[Tag],
+        not_before: Instant,
+    ) -> Result<Metadata, Arc<ScanError>> {
+        let request = remote.request;
+        let joins = |started| started >= not_before;
+        let accepts = |landed: &Landed<Told>| landed.started >= not_before || is_kept(landed);
+        let ask = async |_| {
+            let asker = request.credentials.id();
+            let told = self.clouds.pushed(&request.endpoint, &asker, &request.path);
+            // Boxed, since it is large, seldom needed, and part of every pass.
+            let told = Box::pin(told).await;
+            told.map_err(|error| Arc::new(remote.error(ScanProblem::PushDates(Box::new(error)))))
+        };
+        let pushed = self.pushed.get(&request.key(), joins, accepts, ask).await?;
+        let answer = |tag: &Tag| match pushed.get(tag) {
+            Some(image) => Inspection::Image(image.clone()),
+            None => Inspection::NoManifest,
+        };
+        Ok(tags.iter().map(|tag| (tag.clone(), answer(tag))).collect())
     }
 
     /// The sign-in of clouds, over this scanner's connections.

@@ -138,16 +138,22 @@ impl fmt::Display for Fate<'_> {
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mark = if self.is_current { " (current)" } else { "" };
-        let date = self.date().map(|date| format!(" [{date}]")).unwrap_or_default();
+        let how = if self.is_of_push() { "pushed " } else { "" };
+        let date = self.date().map(|date| format!(" [{how}{date}]")).unwrap_or_default();
         write!(f, "{}{mark}{date} {}", self.tag, self.fate)
     }
 }
 
 impl Line<'_> {
+    /// Whether it was ordered by the date of its push.
+    fn is_of_push(&self) -> bool {
+        matches!(self.merit, Some(Merit::Pushed(_)))
+    }
+
     /// The date it was ordered by, where that decided.
     fn date(&self) -> Option<Timestamp> {
         match self.merit {
-            Some(Merit::Date(date)) => *date,
+            Some(Merit::Date(date) | Merit::Pushed(date)) => *date,
             _ => None,
         }
     }
@@ -190,6 +196,8 @@ impl Serialize for Line<'_> {
             by: Option<&'a str>,
             #[serde(skip_serializing_if = "Option::is_none")]
             date: Option<String>,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            pushed: bool,
         }
         let by = match self.fate {
             Fate::OutrankedBy(winner) => Some(winner.as_str()),
@@ -202,6 +210,7 @@ impl Serialize for Line<'_> {
             current: self.is_current,
             by,
             date: self.date().map(|date| date.to_string()),
+            pushed: self.is_of_push(),
         };
         data.serialize(serializer)
     }

@@ -80,8 +80,9 @@ fn merit_of(unknown: &Merit, inspection: &Inspection) -> Result<Merit, Reason> {
         Inspection::NoManifest => return Err(Reason::NoManifest),
     };
     match unknown {
-        Merit::Date(_) if image.created.is_none() => Err(Reason::NoBuildDate),
+        Merit::Date(_) | Merit::Pushed(_) if image.created.is_none() => Err(Reason::NoBuildDate),
         Merit::Date(_) => Ok(Merit::Date(image.created)),
+        Merit::Pushed(_) => Ok(Merit::Pushed(image.created)),
         Merit::Digest(_) if image.digest.is_none() => Err(Reason::NoManifest),
         Merit::Digest(_) => Ok(Merit::Digest(image.digest.clone())),
         known => Ok(known.clone()),

@@ -71,7 +71,7 @@ impl Shortlist {
         rejected.sort_unstable_by(|a, b| a.tag.cmp(&b.tag));
         let needs = match candidates.last() {
             Some(Candidate { merit: Merit::Digest(None), tag }) => Needs::Digest(tag.clone()),
-            Some(Candidate { merit: Merit::Date(None), .. }) => {
+            Some(Candidate { merit: Merit::Date(None) | Merit::Pushed(None), .. }) => {
                 Needs::Dates(candidates.iter().map(|candidate| candidate.tag.clone()).collect())
             }
             _ => Needs::Nothing,

@@ -383,4 +383,17 @@ up to date; 2 candidates, 1 rejected (1 NoManifest)
     assert_eq!(explanation.to_string(), expected);
     let data = serde_json::to_value(&explanation).unwrap();
     assert_eq!(data["tags"][0]["date"], "2024-03-02T00:00:00Z");
+    assert_eq!(data["tags"][0].get("pushed"), None);
+
+    // Spec 40 B13: which dates they are is said.
+    let asked = asked_of(DateSource::PushDate, "newest-build", "app", "", "");
+    let list = inspected(&asked, "a b", "a=2 b=1").unwrap();
+    let decision = decide(&list, &asked.policy, &asked.image, Some(&running("b")), &options());
+    let explanation = explain(&decision, None);
+    let expected = "\
+update to a; 2 candidates
+  a [pushed 2024-03-02T00:00:00Z] is chosen
+  b [pushed 2024-03-01T00:00:00Z] is outranked by a";
+    assert_eq!(explanation.to_string(), expected);
+    assert_eq!(serde_json::to_value(&explanation).unwrap()["tags"][1]["pushed"], true);
 }

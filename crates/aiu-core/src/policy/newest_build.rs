@@ -42,6 +42,7 @@ pub(super) fn judge(dates: DateSource, place: usize, count: usize) -> Merit {
     match dates {
         DateSource::ListOrder(ListOrder::LatestFirst) => Merit::Place(count - place),
         DateSource::ListOrder(ListOrder::LatestLast) => Merit::Place(place + 1),
-        DateSource::ImageConfig | DateSource::PushDate => Merit::Date(None),
+        DateSource::ImageConfig => Merit::Date(None),
+        DateSource::PushDate => Merit::Pushed(None),
     }
 }

@@ -25,8 +25,10 @@ pub enum UpdateStrategy {
 pub enum Merit {
     /// Its version.
     Version(Version),
-    /// When it was built or pushed; `None` until it is known.
+    /// When it was built; `None` until it is known.
     Date(Option<Timestamp>),
+    /// When it was pushed; `None` until it is known.
+    Pushed(Option<Timestamp>),
     /// Its place in a listing sorted by age, higher for younger images.
     Place(usize),
     /// Nothing but its name.

@@ -27,7 +27,7 @@ pub use source::{
 };
 
 use crate::image::{Registry, Repository};
-use crate::policy::ListOrder;
+use crate::policy::{DateSource, ListOrder};
 
 /// Docker Hub, by the name that stands in images.
 const DOCKER_HUB: &str = "docker.io";
@@ -281,6 +281,15 @@ impl Endpoint {
         match &self.default_namespace {
             Some(namespace) if !path.contains('/') => format!("{namespace}/{path}").into(),
             _ => path.into(),
+        }
+    }
+
+    /// Where newest-build reads the age of its images.
+    pub fn date_source(&self) -> DateSource {
+        match (self.tag_sort, self.dates) {
+            (Some(order), _) => DateSource::ListOrder(order),
+            (None, Dates::Pushed) => DateSource::PushDate,
+            (None, Dates::Built) => DateSource::ImageConfig,
         }
     }
 

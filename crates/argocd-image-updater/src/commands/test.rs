@@ -17,7 +17,7 @@ use aiu_core::decide::{
     Current, CurrentSource, DecideOptions, Decision, TagList, Verdict, decide, findings, shortlist,
 };
 use aiu_core::image::{ConfiguredImage, ImageReference, Platform, Tag, TagRef};
-use aiu_core::policy::{DateSource, TagFilter, UpdatePolicy, UpdateStrategy};
+use aiu_core::policy::{TagFilter, UpdatePolicy, UpdateStrategy};
 use aiu_core::registries::{CredentialSource, Endpoint, Registries};
 use aiu_core::report::Finding;
 use aiu_registry::{
@@ -130,7 +130,7 @@ async fn steps(asked: &Test, image: &str, lines: &mut Lines) -> Result<(Question
 
     let constraint = Some(&*asked.semver_constraint).filter(|text| !text.is_empty());
     let image = ConfiguredImage { constraint: constraint.map(Arc::from), digest: None, ..written };
-    let dates = endpoint.tag_sort.map_or(DateSource::ImageConfig, DateSource::ListOrder);
+    let dates = endpoint.date_source();
     let strategy = UpdateStrategy::from_parts(&image, Some(&asked.update_strategy), dates);
     let (strategy, note) =
         strategy.map_err(|error| fatal(error.reason(), format!("could not get tags: {error}")))?;

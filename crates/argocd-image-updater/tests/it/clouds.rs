@@ -8,7 +8,7 @@ use aiu_testkit::cloud::{Aws, Google, pod_token};
 use aiu_testkit::registry::{Access, Registry};
 use tempfile::TempDir;
 
-use crate::program::{Ran, pass, run};
+use crate::program::{Ran, command, pass, run};
 
 const ECR: &str = "000011112222.dkr.ecr.eu-north-1.amazonaws.com";
 const ROLE: &str = "arn:aws:iam::000011112222:role/pull";
@@ -80,6 +80,35 @@ async fn one_word_signs_in_to_ecr() {
     assert_eq!(aws.asked().join(" "), "AssumeRoleWithWebIdentity GetAuthorizationToken");
     let counts = registry.counts();
     assert_eq!((counts.listings - counts.unauthorized, counts.tokens), (2, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn push_dates_decide_and_are_told_as_such() {
+    let registry = registry("AWS", "SECRET-ecr-1").await;
+    let aws = Aws::start().await;
+    aws.know("AKIAENV");
+    let digest = format!("sha256:{}", "0".repeat(64));
+    for name in ["acme/web", "acme/job"] {
+        // Pushed in another order than built and named.
+        aws.push(name, "1.1.0", &digest, 1_700_000_000.0);
+        aws.push(name, "1.0.0", &digest, 1_600_000_000.0);
+    }
+    let entry = "credentials: aws, dates: pushed";
+    let folder = folder(ECR, &registry.url(), entry, "newest-build");
+    let mut command = command(&[
+        "explain",
+        "--manifests",
+        "manifests",
+        "--registries-conf-path",
+        "registries.conf",
+    ]);
+    command.current_dir(folder.path()).env("AWS_ENDPOINT_URL", aws.url());
+    command.env("AWS_ACCESS_KEY_ID", "AKIAENV").env("AWS_SECRET_ACCESS_KEY", "SECRET");
+    let told = ran(&mut command);
+    assert_eq!(told.code, Some(0), "{}{}", told.out, told.err);
+    let line = "1.1.0 [pushed 2023-11-14T22:13:20Z] is chosen";
+    assert_eq!(told.out.matches(line).count(), 2, "{}", told.out);
+    assert_eq!(registry.counts().manifest_gets, 0, "no image is looked at");
 }
 
 #[tokio::test(flavor = "multi_thread")]

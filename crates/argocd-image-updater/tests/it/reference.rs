@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Words in the places of reasons that are none: kinds of YAML nodes in the reference's own
 /// error texts, types of objects, operators of label selectors, and fields of templates.
-const OTHER_WORDS: [&str; 25] = [
+const OTHER_WORDS: [&str; 26] = [
     "BranchKey",
     "AppChanges",
     "AppNamespace",
@@ -26,6 +26,7 @@ const OTHER_WORDS: [&str; 25] = [
     "EcsContainer",
     "ExternalId",
     "InvalidSignatureException",
+    "RepositoryNotFoundException",
     "RoleArn",
     "RoleSessionName",
     "SecretAccessKey",

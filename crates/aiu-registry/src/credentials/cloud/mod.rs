@@ -18,13 +18,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aiu_core::registries::{Cloud, CredentialPlace, EcrHost, Endpoint};
+use aiu_core::registries::{Cloud, CredentialPlace, CredentialSource, EcrHost, Endpoint};
 use aiu_http::{Answer, Call, Http, HttpSettings, TlsProfile};
 
 pub use error::IdentityError;
 pub use variables::Variables;
 
-use super::{CredentialError, Login};
+use super::{CredentialError, CredentialsId, Login};
 use crate::tls;
 
 /// A login that was given out.
@@ -64,6 +64,37 @@ impl Default for Clouds {
 impl Clouds {
     pub(crate) fn new(http: Http, variables: Variables, ca_folder: Option<Arc<Path>>) -> Self {
         Self { desk: Desk { http, variables }, aws: aws::Aws::new(), ca_folder }
+    }
+
+    /// When the images of a repository were pushed, as ECR tells whoever the registry's entry
+    /// signs in as. Nobody else is told with that identity (spec 40 B13).
+    pub(crate) async fn pushed(
+        &self,
+        endpoint: &Endpoint,
+        asker: &CredentialsId,
+        repository: &str,
+    ) -> Result<aws::Pushed, IdentityError> {
+        let source = endpoint.credentials.as_deref().unwrap_or_default();
+        let source = source.parse::<CredentialSource>().ok();
+        let own = source.filter(|source| *asker == CredentialsId::new(&source.to_string()));
+        let Some(CredentialPlace::Cloud { cloud: Cloud::Aws, identity }) = own.map(|own| own.place)
+        else {
+            return Err(IdentityError::Missing {
+                cloud: Cloud::Aws,
+                found: format!("push dates are told to the entry's own sign-in, not to '{asker}'"),
+                fix: "leave the image without credentials of its own, or the entry without 'dates: pushed'".to_owned(),
+            });
+        };
+        match place(Cloud::Aws, endpoint)? {
+            Place::Ecr(host) => {
+                self.aws.pushed(&self.desk, &host, identity.as_deref(), repository).await
+            }
+            Place::Acr(host) => Err(IdentityError::Host { cloud: Cloud::Aws, host }),
+            Place::Google => {
+                let host = endpoint.hosts()[0].to_owned();
+                Err(IdentityError::Host { cloud: Cloud::Aws, host })
+            }
+        }
     }
 
     /// A fresh login for the registry of `endpoint`.

@@ -3,6 +3,7 @@
 mod aws;
 mod azure;
 mod gcp;
+mod push_dates;
 
 use std::sync::Arc;
 
@@ -25,10 +26,14 @@ struct Site {
 
 impl Site {
     fn new(prefix: &str, api_url: &str, variables: &[(&str, &str)]) -> Self {
+        Self::of(prefix, &format!("api_url: '{api_url}'"), variables)
+    }
+
+    /// The same, with more in the registry's entry.
+    fn of(prefix: &str, entry: &str, variables: &[(&str, &str)]) -> Self {
         let http = HttpSettings { proxies: Proxies::Off, ..HttpSettings::default() };
         let variables = Variables::given(variables.iter().copied());
-        let file =
-            format!("registries: [{{ name: test, prefix: '{prefix}', api_url: '{api_url}' }}]");
+        let file = format!("registries: [{{ name: test, prefix: '{prefix}', limit: 0, {entry} }}]");
         let registries = Registries::parse(&file).expect("a good file");
         let endpoint = registries.endpoints().iter().find(|known| *known.prefix == *prefix);
         let scanner = Scanner::new(ScannerSettings { http, ca_folder: None, variables });

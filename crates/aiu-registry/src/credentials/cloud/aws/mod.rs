@@ -1,5 +1,6 @@
 //! `aws`: from an identity in AWS to a login of ECR, private and public (spec 11 CLD-003).
 
+mod images;
 mod keys;
 mod metadata;
 mod profile;
@@ -22,6 +23,7 @@ use tokio::time::Instant;
 use super::error::host;
 use super::{Desk, IdentityError, Login, Pass, lifetime};
 use crate::flights::{Flights, Landed};
+pub(crate) use images::Pushed;
 use sigv4::Scope;
 
 /// Identities remembered.
@@ -188,6 +190,9 @@ fn fix(code: &str, permission: &str) -> String {
         }
         "UnrecognizedClientException" | "ExpiredTokenException" | "InvalidClientTokenId" => {
             "its keys are not, or no longer, good: renew them".to_owned()
+        }
+        "RepositoryNotFoundException" => {
+            "check the repository's name, and account and region in the host".to_owned()
         }
         _ => format!("allow {permission} in its policy"),
     }
