@@ -56,6 +56,8 @@ pub struct TrackedImage {
     pub wire_path: Arc<str>,
     /// Where credentials come from, if the user named a place for this image.
     pub pull_secret: Option<Arc<str>>,
+    /// Where the key is with which it must be signed, if it must be.
+    pub verification: Option<KeyPlace>,
     /// Under which keys it is written.
     pub names: TargetNames,
     /// Which source of the Application it belongs to.
@@ -64,6 +66,17 @@ pub struct TrackedImage {
     pub target: Target,
     /// What Argo CD says runs, if it says anything.
     pub live: Option<Arc<[ImageReference]>>,
+}
+
+/// The field of a Secret that holds a public key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyPlace {
+    /// The namespace: the Application's own.
+    pub namespace: Arc<str>,
+    /// The Secret.
+    pub name: Arc<str>,
+    /// Its field.
+    pub field: Arc<str>,
 }
 
 /// Where an image is written.

@@ -21,7 +21,9 @@ use crate::image_updater::{
     CommonUpdateSettings, ImageConfig, ImageUpdater, ImagesVerification, ManifestTargets,
     TargetKeys, WriteBackConfig,
 };
-use crate::plan::{Dropped, GitTarget, Target, TargetFile, TargetNames, TrackedImage, WorkPlan};
+use crate::plan::{
+    Dropped, GitTarget, KeyPlace, Target, TargetFile, TargetNames, TrackedImage, WorkPlan,
+};
 use crate::select::Matched;
 use crate::source::{Chosen, SourceType, choose, is_override_file};
 use crate::write_back::{self, GitWriteBack, TargetSetting, WriteBack};
@@ -293,15 +295,7 @@ impl OneApplication<'_> {
         place: &Place,
         live: Option<Arc<[ImageReference]>>,
     ) -> Result<(TrackedImage, Vec<Finding>), Failure> {
-        if verification(&[effective.verification.as_ref(), image.images_verification.as_ref()])
-            .is_some_and(|v| v.enabled != Some(false))
-        {
-            // Going on without the check would deploy what nobody verified.
-            return Err(unusable(
-                "Unverified",
-                "imagesVerification is on, but signatures cannot be checked by this version yet; nothing is written".to_owned(),
-            ));
-        }
+        let verification = self.verification(image, effective)?;
         let identifier = match image.alias.as_str() {
             "" => image.image_name.clone(),
             alias => format!("{alias}={}", image.image_name),
@@ -326,6 +320,7 @@ impl OneApplication<'_> {
             wire_path: endpoint.wire_path(&configured.repository),
             endpoint,
             pull_secret: settings.pull_secret.as_deref().map(Arc::from),
+            verification,
             names,
             source: place.source,
             target: place.target.clone(),
@@ -333,6 +328,33 @@ impl OneApplication<'_> {
             configured,
         };
         Ok((tracked, findings))
+    }
+
+    /// Where the key is with which an image must be signed, if it must be (spec 21 §4.2).
+    fn verification(
+        &self,
+        image: &ImageConfig,
+        effective: &Effective,
+    ) -> Result<Option<KeyPlace>, Failure> {
+        let levels = [effective.verification.as_ref(), image.images_verification.as_ref()];
+        let Some(settings) = verification(&levels).filter(|v| v.enabled != Some(false)) else {
+            return Ok(None);
+        };
+        let key = settings.cosign_key.filter(|k| !k.secret_name.is_empty() && !k.key.is_empty());
+        let key = key.ok_or_else(|| {
+            unusable(
+                "Unverified",
+                format!(
+                    "Could not set images verification settings for image {}, skipping: cosignKey is required when verification is enabled; name the Secret and its field",
+                    image.image_name
+                ),
+            )
+        })?;
+        Ok(Some(KeyPlace {
+            namespace: Arc::clone(&self.app.namespace),
+            name: key.secret_name.into(),
+            field: key.key.into(),
+        }))
     }
 
     fn policy(

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::cluster::Cluster;
 use crate::report::CycleReport;
-use crate::steps::{batch, choose, contend, inspect, observe, plan, read, scan, write};
+use crate::steps::{batch, choose, confirm, contend, inspect, observe, plan, read, scan, write};
 use crate::unlock::{GitFiles, Keys, unlock};
 
 /// What a pass works with.
@@ -134,6 +134,7 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     let mut shortlists = choose::shortlists(&rows, &scans);
     inspect::inspect(&mut shortlists, floor, world).await;
     choose::decisions(&mut rows, &shortlists, world);
+    confirm::confirm(&mut rows, world).await;
     let changes = batch::changes(&rows);
 
     let batches = batch::batches(&mut rows, &changes, &texts);

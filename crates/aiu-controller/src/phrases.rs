@@ -81,7 +81,11 @@ fn outcome(image: &ImageReport, dry_run: bool) {
                 change.to
             );
         }
-        Outcome::Dropped(failure) | Outcome::Failed(failure) => {
+        Outcome::Dropped(failure) => {
+            let reason = failure.reason;
+            warn!(application, image_name, image_alias, reason, "{}", failed(failure));
+        }
+        Outcome::Failed(failure) => {
             let reason = failure.reason;
             error!(application, image_name, image_alias, reason, "{}", failed(failure));
         }
@@ -127,6 +131,8 @@ fn failed(failure: &Failure) -> String {
     match failure.stage {
         Stage::Selected => message.clone(),
         Stage::Scanned => format!("Could not get tags from registry: {message}"),
+        // A check that fails has a sentence of its own (spec 10 §10.1).
+        Stage::Chosen if message.starts_with("Unable to verify image ") => message.clone(),
         Stage::Chosen => format!("Unable to find newest version from available tags: {message}"),
         Stage::Written => format!("Could not update application spec: {message}"),
     }

@@ -6,14 +6,16 @@
 
 mod git;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use aiu_api::plan::{Target, TrackedImage, WorkPlan};
+use aiu_api::plan::{KeyPlace, Target, TrackedImage, WorkPlan};
 use aiu_core::outcome::{Failure, ImageKey, Stage};
 use aiu_core::registries::CredentialSource;
 use aiu_git::GitAccess;
-use aiu_registry::{Ambient, CredentialError, Credentials, Freshness, Kept, Keyring, Scanner};
+use aiu_registry::{
+    Ambient, CosignKey, CredentialError, Credentials, Freshness, Kept, Keyring, Scanner,
+};
 use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
 
@@ -57,6 +59,7 @@ impl Keys {
 #[derive(Debug, Default)]
 pub struct Access {
     registries: BTreeMap<ImageKey, Result<Credentials, Failure>>,
+    keys: BTreeMap<KeyPlace, Result<CosignKey, Failure>>,
     git: git::GitKeys,
 }
 
@@ -64,6 +67,11 @@ impl Access {
     /// Who asks for the tags of an image, or why nobody can.
     pub fn registry(&self, key: &ImageKey) -> Result<Credentials, Failure> {
         self.registries.get(key).cloned().unwrap_or(Ok(Credentials::Anonymous))
+    }
+
+    /// The key that an image must be signed with, if it must be, or why there is none.
+    pub fn key(&self, image: &TrackedImage) -> Option<Result<CosignKey, Failure>> {
+        self.keys.get(image.verification.as_ref()?).cloned()
     }
 
     /// How git signs in where an image is written, or why it cannot; `None` if it is not
@@ -76,9 +84,10 @@ impl Access {
     }
 }
 
-/// Looks at every source of credentials that the plan names.
+/// Looks at every source of credentials that the plan names, and at every key.
 pub async fn unlock(plan: &WorkPlan, started: Instant, world: &World) -> Access {
-    let mut access = Access { git: git::unlock(plan, world).await, ..Access::default() };
+    let git = git::unlock(plan, world).await;
+    let mut access = Access { git, keys: keys(plan, world).await, ..Access::default() };
     for image in &plan.images {
         let credentials = match access.git(image) {
             Some(Err(failure)) => Err(failure),
@@ -87,6 +96,30 @@ pub async fn unlock(plan: &WorkPlan, started: Instant, world: &World) -> Access 
         access.registries.insert(image.key.clone(), credentials);
     }
     access
+}
+
+/// The public keys that images must be signed with; each is read and checked once, so that a
+/// broken one is told as that, not as a missing signature (spec 10 F15).
+async fn keys(plan: &WorkPlan, world: &World) -> BTreeMap<KeyPlace, Result<CosignKey, Failure>> {
+    let places: BTreeSet<&KeyPlace> =
+        plan.images.iter().filter_map(|image| image.verification.as_ref()).collect();
+    let mut keys = BTreeMap::new();
+    for place in places {
+        keys.insert(place.clone(), key(place, world).await);
+    }
+    keys
+}
+
+async fn key(place: &KeyPlace, world: &World) -> Result<CosignKey, Failure> {
+    let KeyPlace { namespace, name, field } = place;
+    let value = world.cluster.secret_field(namespace, name, field).await;
+    let unusable = |reason, message| Failure { stage: Stage::Selected, reason, message };
+    let value = value.map_err(|error| {
+        unusable(error.reason, format!("failed to fetch public key secret field: {error}"))
+    })?;
+    CosignKey::from_pem(value.expose_secret()).map_err(|error| {
+        unusable("Unverified", format!("field '{field}' of Secret '{namespace}/{name}': {error}"))
+    })
 }
 
 async fn credentials(

@@ -111,7 +111,7 @@ impl Images {
     }
 
     /// The digest that the tag names, from an answer no older than wanted.
-    async fn resolve(
+    pub(crate) async fn resolve(
         &self,
         client: &Client,
         remote: &Remote<'_>,

@@ -17,6 +17,7 @@ mod link;
 mod manifest;
 mod pages;
 mod scanner;
+mod signature;
 mod tls;
 mod tokens;
 
@@ -29,3 +30,4 @@ pub use error::{ScanError, ScanProblem};
 pub use images::Detail;
 pub use pages::Listing;
 pub use scanner::{ScanKey, ScanRequest, Scanner, ScannerSettings};
+pub use signature::{CosignKey, InvalidKey, SignatureError, Signed};

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256, Sha512};
 
-const OCI_MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+pub(crate) const OCI_MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
 const DOCKER_LIST: &str = "application/vnd.docker.distribution.manifest.list.v2+json";
-const OCI_INDEX: &str = "application/vnd.oci.image.index.v1+json";
+pub(crate) const OCI_INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
 /// The types that are asked for, in the reference's order.
 pub(crate) const ACCEPT: &[&str] = &[OCI_MANIFEST, DOCKER_MANIFEST, DOCKER_LIST, OCI_INDEX];

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aiu_core::decide::{Inspection, Metadata, Needs, TagList};
-use aiu_core::image::{Platform, Tag};
+use aiu_core::image::{Digest, Platform, Tag};
 use aiu_core::outcome::Remedy;
 use aiu_core::registries::{Dates, Endpoint};
 use aiu_http::{HostStats, Http, HttpSettings};
@@ -19,6 +19,7 @@ use crate::error::{ScanError, ScanProblem};
 use crate::flights::{Flights, Landed};
 use crate::images::{Detail, Images, Wanted, patience};
 use crate::pages::{Listing, list};
+use crate::signature::{Checked, SignatureError, Signed};
 
 /// Listings kept; those asked for longest ago make room.
 const CAPACITY: usize = 20_000;
@@ -106,6 +107,7 @@ pub struct Scanner {
     listings: Flights<ScanKey, Scan>,
     images: Images,
     pushed: Flights<ScanKey, Told>,
+    checked: Checked,
 }
 
 impl Scanner {
@@ -121,6 +123,7 @@ impl Scanner {
             listings: Flights::new(CAPACITY),
             images: Images::new(),
             pushed: Flights::new(CAPACITY),
+            checked: Checked::default(),
         }
     }
 
@@ -249,6 +252,18 @@ impl Scanner {
             None => Inspection::NoManifest,
         };
         Ok(tags.iter().map(|tag| (tag.clone(), answer(tag))).collect())
+    }
+
+    /// Checks that an image is signed, and tells which digest is: the one that is written with
+    /// it, else what its tag means before and after the check.
+    pub async fn check_signature(
+        &self,
+        request: &ScanRequest,
+        signed: Signed<'_>,
+    ) -> Result<Digest, SignatureError> {
+        let opened = self.client.open(request).await;
+        let remote = opened.map_err(|error| SignatureError::Scan(Arc::new(error)))?;
+        self.checked.check(&self.client, &self.images, &remote, signed).await
     }
 
     /// The sign-in of clouds, over this scanner's connections.

@@ -49,7 +49,9 @@ fn shown(plan: &WorkPlan) -> String {
                 format!("{file} on {}", git.branch.base.as_deref().unwrap_or("HEAD"))
             }
         };
-        format!("{} by {policy} to {target}", image.key.image)
+        let signed = image.verification.as_ref();
+        let signed = signed.map(|k| format!(" signed by {}/{}#{}", k.namespace, k.name, k.field));
+        format!("{} by {policy} to {target}{}", image.key.image, signed.unwrap_or_default())
     });
     let dropped = plan
         .dropped
@@ -163,15 +165,21 @@ fn signature_checks_are_never_passed_over() {
             "metadata: {{name: u}}\nspec: {{{spec} applicationRefs: [{{namePattern: '*', images: [{{alias: web, imageName: acme/web{image}}}]}}]}}"
         )
     };
-    let on = "imagesVerification: {cosignKey: {secretName: s, key: k}},";
+    let key =
+        |name: &str| format!("imagesVerification: {{cosignKey: {{secretName: {name}, key: k}}}},");
+    let (on, off) = (key("s"), "imagesVerification: {enabled: false},");
+    let image = |text: &str| format!(", {}", text.trim_end_matches(','));
+    #[rustfmt::skip]
     let rows = [
-        (updater(on, ""), "web dropped: Unverified"),
-        (
-            updater("", ", imagesVerification: {cosignKey: {secretName: s, key: k}}"),
-            "web dropped: Unverified",
-        ),
-        (updater(on, ", imagesVerification: {enabled: false}"), "web by semver to Helm spec"),
-        (updater("imagesVerification: {enabled: false},", ""), "web by semver to Helm spec"),
+        (updater("", ""),                        "web by semver to Helm spec"),
+        (updater(&on, ""),                       "web by semver to Helm spec signed by argocd/s#k"),
+        (updater("", &image(&on)),               "web by semver to Helm spec signed by argocd/s#k"),
+        (updater(&on, &image(&key("t"))),        "web by semver to Helm spec signed by argocd/t#k"),
+        (updater(&on, &image(off)),              "web by semver to Helm spec"),
+        (updater(off, ""),                       "web by semver to Helm spec"),
+        // OPT-023: a key alone does not turn on what a higher level turned off.
+        (updater(off, &image(&on)),              "web by semver to Helm spec"),
+        (updater("imagesVerification: {},", ""), "web dropped: Unverified"),
     ];
     for (updater, expected) in rows {
         assert_eq!(

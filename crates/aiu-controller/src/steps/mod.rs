@@ -5,6 +5,7 @@
 
 pub mod batch;
 pub mod choose;
+pub mod confirm;
 pub mod contend;
 pub mod inspect;
 pub mod manifests;
@@ -24,7 +25,7 @@ use aiu_core::image::ImageReference;
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::report::Finding;
 use aiu_git::GitAccess;
-use aiu_registry::{Credentials, ScanRequest};
+use aiu_registry::{CosignKey, Credentials, ScanRequest};
 
 /// One image on its way through the pass.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub struct Row {
     pub request: ScanRequest,
     /// Who reads and pushes where it is written; `None` if that is not git.
     pub git: Option<GitAccess>,
+    /// The key that it must be signed with, if it must be.
+    pub key: Option<CosignKey>,
     /// What it is at.
     pub current: Option<Current>,
     /// The keys under which its target holds it; known once the target's shape is.
@@ -70,6 +73,7 @@ impl Row {
             image,
             request,
             git: None,
+            key: None,
             current: None,
             keys: None,
             fields: Vec::new(),

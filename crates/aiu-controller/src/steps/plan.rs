@@ -136,15 +136,28 @@ pub fn unread(name: &AppName) -> Finding {
 
 /// The images as rows, at their start; those whose credentials cannot be had end at once.
 pub fn rows(plan: WorkPlan, access: &Access) -> Vec<Row> {
-    let start = |image: TrackedImage| match access.registry(&image.key) {
-        Ok(credentials) => {
-            let git = access.git(&image).and_then(Result::ok);
-            Row { git, ..Row::new(image, credentials) }
+    let start = |image: TrackedImage| {
+        let key = match access.key(&image).transpose() {
+            Ok(key) => key,
+            Err(failure) => {
+                let message = format!(
+                    "Could not set images verification settings for image {}, skipping: {}",
+                    image.configured, failure.message
+                );
+                let outcome = Some(Outcome::Dropped(Failure { message, ..failure }));
+                return Row { outcome, ..Row::new(image, Credentials::Anonymous) };
+            }
+        };
+        match access.registry(&image.key) {
+            Ok(credentials) => {
+                let git = access.git(&image).and_then(Result::ok);
+                Row { git, key, ..Row::new(image, credentials) }
+            }
+            Err(failure) => Row {
+                outcome: Some(Outcome::Failed(failure)),
+                ..Row::new(image, Credentials::Anonymous)
+            },
         }
-        Err(failure) => Row {
-            outcome: Some(Outcome::Failed(failure)),
-            ..Row::new(image, Credentials::Anonymous)
-        },
     };
     plan.images.into_iter().map(start).collect()
 }

@@ -8,6 +8,7 @@ mod refusals;
 mod renewal;
 mod sharing;
 mod sign_in;
+mod signatures;
 mod tls;
 mod vectors;
 

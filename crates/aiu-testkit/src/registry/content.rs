@@ -126,6 +126,24 @@ impl Shelf {
         self.manifests.get_key_value(digest).map(|(digest, stored)| (digest.as_str(), stored))
     }
 
+    /// Descriptors of the manifests whose subject this is, by digest.
+    pub(super) fn referrers(&self, subject: &str) -> Vec<Value> {
+        let mut found: Vec<Value> = Vec::new();
+        for (digest, stored) in &self.manifests {
+            let Ok(manifest) = serde_json::from_str::<Value>(&stored.body) else { continue };
+            if manifest["subject"]["digest"] == subject {
+                found.push(json!({
+                    "mediaType": stored.media_type,
+                    "digest": digest,
+                    "size": stored.body.len(),
+                    "artifactType": manifest["artifactType"],
+                }));
+            }
+        }
+        found.sort_by_key(|descriptor| text_of(&descriptor["digest"]));
+        found
+    }
+
     fn point(&mut self, tag: &str, digest: String) {
         match self.tags.iter_mut().find(|(name, _)| name == tag) {
             Some((_, target)) => *target = digest,
@@ -231,6 +249,11 @@ impl Repository {
             shelf.point(tag, digest.clone());
             digest
         })
+    }
+
+    /// Serves exactly this manifest by its digest alone. Returns the digest.
+    pub fn push_untagged(&self, media_type: &str, manifest: &str) -> String {
+        self.with(|shelf| shelf.store_manifest(media_type, manifest).0)
     }
 
     /// Serves these bytes as a blob. Returns their digest.

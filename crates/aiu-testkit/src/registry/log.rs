@@ -15,6 +15,8 @@ pub enum Kind {
     ManifestGet,
     /// A blob.
     Blob,
+    /// What refers to a manifest.
+    Referrers,
     /// A token.
     Token,
     /// Anything else.
@@ -55,6 +57,8 @@ pub struct Counts {
     pub manifest_gets: usize,
     /// See [`Kind::Blob`].
     pub blobs: usize,
+    /// See [`Kind::Referrers`].
+    pub referrers: usize,
     /// See [`Kind::Token`].
     pub tokens: usize,
     /// Answers "not modified", also counted under their kind.
@@ -80,6 +84,7 @@ impl Counts {
             Kind::ManifestHead => self.manifest_heads += 1,
             Kind::ManifestGet => self.manifest_gets += 1,
             Kind::Blob => self.blobs += 1,
+            Kind::Referrers => self.referrers += 1,
             Kind::Token => self.tokens += 1,
             Kind::Other => {}
         }

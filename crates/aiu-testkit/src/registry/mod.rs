@@ -34,6 +34,7 @@ mod wire;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
@@ -141,6 +142,11 @@ impl Registry {
     /// From now on leaves out `Docker-Content-Digest`, as some proxies do.
     pub fn hide_digests(&self) {
         self.state.quirks.lock().hide_digests = true;
+    }
+
+    /// From now on tells what refers to a manifest.
+    pub fn offer_referrers(&self) {
+        self.state.referrers.store(true, Ordering::Relaxed);
     }
 
     /// From now on refuses the parameter `n` of listings with status 400.

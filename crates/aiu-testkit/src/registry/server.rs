@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -34,6 +35,8 @@ pub(super) struct State {
     pub(super) tokens: Tokens,
     pub(super) paging: Mutex<Option<Paging>>,
     pub(super) quirks: Mutex<Quirks>,
+    /// Whether it has the referrers API.
+    pub(super) referrers: AtomicBool,
     pub(super) faults: Mutex<Vec<Fault>>,
     pub(super) log: Mutex<Vec<Request>>,
 }
@@ -55,6 +58,7 @@ impl State {
             tokens: Tokens::default(),
             paging: Mutex::default(),
             quirks: Mutex::default(),
+            referrers: AtomicBool::default(),
             faults: Mutex::default(),
             log: Mutex::default(),
         }
@@ -84,6 +88,7 @@ enum Ask {
     Listing(String),
     Manifest(String, String),
     Blob(String, String),
+    Referrers(String, String),
     Token,
     Other,
 }
@@ -104,6 +109,9 @@ impl Ask {
         if let Some((name, reference)) = rest.rsplit_once("/manifests/") {
             return Self::Manifest(name.to_owned(), reference.to_owned());
         }
+        if let Some((name, digest)) = rest.rsplit_once("/referrers/") {
+            return Self::Referrers(name.to_owned(), digest.to_owned());
+        }
         match rest.rsplit_once("/blobs/") {
             Some((name, digest)) => Self::Blob(name.to_owned(), digest.to_owned()),
             None => Self::Other,
@@ -117,6 +125,7 @@ impl Ask {
             Self::Manifest(..) if method == Method::HEAD => Kind::ManifestHead,
             Self::Manifest(..) => Kind::ManifestGet,
             Self::Blob(..) => Kind::Blob,
+            Self::Referrers(..) => Kind::Referrers,
             Self::Token => Kind::Token,
             Self::Other => Kind::Other,
         }
@@ -124,9 +133,10 @@ impl Ask {
 
     fn repository(&self, query: &Parameters) -> Option<String> {
         match self {
-            Self::Listing(name) | Self::Manifest(name, _) | Self::Blob(name, _) => {
-                Some(name.clone())
-            }
+            Self::Listing(name)
+            | Self::Manifest(name, _)
+            | Self::Blob(name, _)
+            | Self::Referrers(name, _) => Some(name.clone()),
             Self::Token => query.get("scope").and_then(|scope| scope_repository(scope)),
             Self::Ping | Self::Other => None,
         }
@@ -214,6 +224,7 @@ impl State {
             Ask::Listing(name) => self.listing(name, query, uri, headers),
             Ask::Manifest(name, reference) => self.manifest(name, reference),
             Ask::Blob(name, digest) => self.blob(name, digest),
+            Ask::Referrers(name, digest) => self.referrers(name, digest),
             Ask::Token | Ask::Other => StatusCode::NOT_FOUND.into_response(),
         }
     }
@@ -267,6 +278,15 @@ impl State {
             response.headers_mut().insert("docker-content-digest", header(digest));
         }
         response
+    }
+
+    fn referrers(&self, name: &str, digest: &str) -> Response {
+        let content = self.content.lock();
+        let held = content.get(name).filter(|_| self.referrers.load(Ordering::Relaxed));
+        let Some(held) = held else { return StatusCode::NOT_FOUND.into_response() };
+        let index = json!({ "schemaVersion": 2, "manifests": held.referrers(digest) });
+        ([(CONTENT_TYPE, "application/vnd.oci.image.index.v1+json")], index.to_string())
+            .into_response()
     }
 
     fn blob(&self, name: &str, digest: &str) -> Response {

@@ -30,4 +30,6 @@ mod serving;
 #[cfg(test)]
 mod sign_in;
 #[cfg(test)]
+mod signatures;
+#[cfg(test)]
 mod test_command;

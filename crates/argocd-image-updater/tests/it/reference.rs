@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Words in the places of reasons that are none: kinds of YAML nodes in the reference's own
 /// error texts, types of objects, operators of label selectors, and fields of templates.
-const OTHER_WORDS: [&str; 26] = [
+const OTHER_WORDS: [&str; 27] = [
+    "CosignKey",
     "BranchKey",
     "AppChanges",
     "AppNamespace",
