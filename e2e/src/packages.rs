@@ -6,11 +6,13 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 
 /// Package and the program that shows it is there.
-const PACKAGES: [(&str, &str); 4] = [
+const PACKAGES: [(&str, &str); 6] = [
+    ("busybox", "busybox"),
     ("docker-registry", "docker-registry"),
     ("fcgiwrap", "fcgiwrap"),
     ("git", "git"),
     ("nginx-light", "nginx"),
+    ("python3", "python3"),
 ];
 
 /// Where a program stands: on the path, or with the servers, which are not on everybody's path.

@@ -4,6 +4,7 @@
 mod admission;
 mod controller;
 mod folder;
+mod image;
 mod manifests;
 mod oracle;
 mod self_check;
@@ -79,6 +80,8 @@ pub(crate) async fn run_all(world: &World, only: Option<String>) -> Tally {
     tally
         .case("the install manifests permit enough, and no more", manifests::permitted(world))
         .await;
+    tally.case("the image is built as it must be run", async { image::recipe() }).await;
+    tally.case("the image's tools do what scripts ask", image::tools(world)).await;
     match &world.oracle {
         Some(oracle) => ask_oracle(&mut tally, oracle).await,
         None => println!("skipped          ours against Go: there is no Go toolchain on the path"),
