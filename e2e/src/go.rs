@@ -155,7 +155,7 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Where the results of builds outlive a run.
-fn cache() -> Result<PathBuf> {
+pub(crate) fn cache() -> Result<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let root = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
     Ok(root.context("HOME is not set")?.join("argocd-image-updater/e2e"))

@@ -15,6 +15,9 @@ const PACKAGES: [(&str, &str); 6] = [
     ("python3", "python3"),
 ];
 
+/// The stand-in for AWS.
+const MOTO: &str = "moto[server]==5.2.1";
+
 /// Where a program stands: on the path, or with the servers, which are not on everybody's path.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -27,6 +30,36 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
 /// Like [`find`], for a program that [`install_missing`] has seen to.
 pub(crate) fn program(name: &str) -> Result<PathBuf> {
     find(name).with_context(|| format!("`{name}` is on no path"))
+}
+
+/// A Python with moto: the one on the path if it has it, else one in the cache that gets it from
+/// the package index, once.
+pub(crate) fn python() -> Result<PathBuf> {
+    let has_moto = |python: &PathBuf| {
+        let mut command = Command::new(python);
+        let command = command.args(["-c", "import moto.server, flask, cryptography"]);
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    let own = program("python3")?;
+    if has_moto(&own) {
+        return Ok(own);
+    }
+    let folder = crate::go::cache()?.join(MOTO);
+    let python = folder.join("bin/python3");
+    if !has_moto(&python) {
+        println!("installing {MOTO} into {}", folder.display());
+        let install = folder.join("bin/pip");
+        for (program, arguments) in [
+            (&own, vec!["-m".into(), "venv".into(), folder.into_os_string()]),
+            (&install, vec!["install".into(), "--quiet".into(), MOTO.into()]),
+        ] {
+            let status = Command::new(program).args(arguments).status();
+            let status = status.with_context(|| format!("cannot start {}", program.display()))?;
+            ensure!(status.success(), "{} ended with {status}", program.display());
+        }
+    }
+    Ok(python)
 }
 
 /// Installs the packages whose programs are missing; asks the system for nothing if all are there.

@@ -43,15 +43,37 @@ impl Program {
     /// Runs it in the folder, with nothing of this environment but the path. The name of the run
     /// is that of the files which its output goes to; an exit code other than 0 is no error here.
     pub(crate) async fn run(&self, run: &str, arguments: &[&str], folder: &Path) -> Result<Run> {
-        let mut process = self.start(run, arguments, folder)?;
+        self.run_in(run, arguments, folder, &[]).await
+    }
+
+    /// As [`Self::run`], with these variables.
+    pub(crate) async fn run_in(
+        &self,
+        run: &str,
+        arguments: &[&str],
+        folder: &Path,
+        variables: &[(&str, &str)],
+    ) -> Result<Run> {
+        let mut process = self.start_in(run, arguments, folder, variables)?;
         let status = process.ended(LIMIT).await?;
         Ok(Run { code: status.code(), said: process.said() })
     }
 
     /// As [`Self::run`], without waiting for its end.
     pub(crate) fn start(&self, run: &str, arguments: &[&str], folder: &Path) -> Result<Process> {
+        self.start_in(run, arguments, folder, &[])
+    }
+
+    fn start_in(
+        &self,
+        run: &str,
+        arguments: &[&str],
+        folder: &Path,
+        variables: &[(&str, &str)],
+    ) -> Result<Process> {
         let mut command = Command::new(&self.path);
         command.args(arguments).current_dir(folder).env_clear().env("HOME", folder);
+        command.envs(variables.iter().copied());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         Process::start(run, &mut command, folder)
     }

@@ -2,6 +2,7 @@
 //! world to a result, and has repositories of its own, so that no case minds what another left.
 
 mod admission;
+mod clouds;
 mod controller;
 mod folder;
 mod image;
@@ -38,9 +39,14 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Whether the case of that name is not asked for.
+    fn skips(&self, name: &str) -> bool {
+        self.only.as_ref().is_some_and(|words| !name.contains(words))
+    }
+
     /// Runs one case and prints what came of it.
     async fn case(&mut self, name: &str, case: impl Future<Output = Result<()>>) {
-        if self.only.as_ref().is_some_and(|words| !name.contains(words)) {
+        if self.skips(name) {
             return;
         }
         let started = Instant::now();
@@ -91,6 +97,7 @@ pub(crate) async fn run_all(world: &World, only: Option<String>) -> Tally {
         tally.case("the program prints the definition that is installed", case).await;
         let case = folder::is_updated_once(world, program);
         tally.case("a folder of two Applications is updated, once", case).await;
+        clouds::run(&mut tally, world, program).await;
         controller::run(&mut tally, world, program).await;
     }
     tally

@@ -1,6 +1,7 @@
 //! The servers that the cases talk to, all on loopback. One file per kind; each is the program
 //! that runs in production, with the least configuration that works.
 
+mod clouds;
 mod git_http;
 mod kubernetes;
 mod ports;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+pub(crate) use clouds::{ACCOUNT, Clouds, REGION};
 use git_http::GitHttp;
 pub(crate) use kubernetes::{ApiServer, CONTROLLER, ELSEWHERE};
 use ports::Ports;

@@ -1,6 +1,6 @@
 //! Debian's `docker-registry`: the distribution project's own server, without authentication.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -19,6 +19,7 @@ pub(crate) struct Registry {
     url: String,
     client: Client,
     server: Process,
+    data: PathBuf,
 }
 
 impl Registry {
@@ -39,12 +40,17 @@ impl Registry {
                 client.get(&ping).send().await.is_ok_and(|answer| answer.status().is_success())
             })
             .await?;
-        Ok(Self { url, client, server })
+        Ok(Self { url, client, server, data: folder.join("data") })
     }
 
     /// The base of its API, without a slash at the end.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Where its images are.
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
     }
 
     /// Pushes an image under each tag, each built a day after the one before.
