@@ -83,6 +83,7 @@ pub enum AnnotationMode {
 }
 
 /// How a pass behaves.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Clone, Debug)]
 pub struct PassSettings {
     /// Namespace of objects that name none, and of Applications with short override names.

@@ -3,8 +3,10 @@
 //! Users match on these texts, so they stand here and nowhere else. New lines add `reason`.
 
 use aiu_core::batch::ImageChange;
+use aiu_core::decide::Verdict;
+use aiu_core::image::TagRef;
 use aiu_core::outcome::{Failure, Outcome, Stage};
-use tracing::{debug, error, info, warn};
+use tracing::{debug, error, error_span, info, warn};
 
 use crate::report::{CycleReport, ImageReport};
 
@@ -28,7 +30,12 @@ pub fn log(report: &CycleReport, dry_run: bool) {
     for (app, finding) in &report.findings {
         warn!(application = %app, reason = finding.reason, "{}; {}", finding.found, finding.fix);
     }
+    let mut previous = None;
     for image in &report.images {
+        let application = &image.key.application;
+        if previous.replace(application) != Some(application) {
+            debug!(application = %application, "Processing application");
+        }
         outcome(image, dry_run);
     }
     written(report, dry_run);
@@ -43,52 +50,87 @@ pub fn log(report: &CycleReport, dry_run: bool) {
     );
 }
 
+/// What came of one image; its fields are on every line (spec 22 §9).
 fn outcome(image: &ImageReport, dry_run: bool) {
+    let is_quiet =
+        matches!(image.outcome, Outcome::NotLive | Outcome::UpToDate | Outcome::NoCandidate);
+    if is_quiet && !tracing::enabled!(tracing::Level::DEBUG) {
+        // Most images of most passes: not even the fields are put together.
+        return;
+    }
     let application = image.key.application.to_string();
     let (image_alias, image_name) = (alias(image), image.repository.as_str());
+    let running = image.current.as_ref().and_then(|current| current.reference.as_ref());
+    let tag = running.and_then(|running| running.tag.as_ref());
+    let registry = running.and_then(|running| running.repository.registry());
+    // At the level that no filter leaves out.
+    let span = error_span!(
+        "image",
+        application,
+        image_registry = registry.map(ToString::to_string),
+        image_name,
+        image_alias,
+        image_tag = tag.and_then(TagRef::name).map(ToString::to_string),
+        image_digest = tag.and_then(TagRef::pinned_digest).map(ToString::to_string),
+    );
+    let _lines = span.entered();
+    if let Some(decision) = &image.decision {
+        debug!("Considering this image for update");
+        constraint(image);
+        let list = &decision.shortlist;
+        debug!(
+            "found {} from {} tags eligible for consideration",
+            list.candidates.len(),
+            list.len()
+        );
+    }
     match &image.outcome {
-        Outcome::NotLive => debug!(
-            application,
-            image_name,
-            image_alias,
-            "Image '{image_name}' seems not to be live in this application, skipping"
-        ),
-        Outcome::UpToDate | Outcome::AlreadySo => debug!(
-            application,
-            image_name,
-            image_alias,
-            "Image '{}' already on latest allowed version",
-            current(image)
-        ),
-        Outcome::NoCandidate => debug!(
-            application,
-            image_name,
-            image_alias,
-            "No suitable image tag for upgrade found in list of available tags."
-        ),
+        Outcome::NotLive => {
+            debug!("Image '{image_name}' seems not to be live in this application, skipping");
+        }
+        Outcome::UpToDate => {
+            debug!("Image '{}' already on latest allowed version", current(image));
+        }
+        Outcome::AlreadySo => info!("New image {} already set in spec", winner(image)),
+        Outcome::NoCandidate => {
+            debug!("No suitable image tag for upgrade found in list of available tags.");
+        }
         Outcome::Held => {
             let verdict = image.decision.as_ref().map(|d| d.verdict.to_string());
-            warn!(application, image_name, image_alias, "{}", verdict.unwrap_or_default());
+            warn!("{}", verdict.unwrap_or_default());
         }
         Outcome::Updated(change) => {
-            info!(application, image_name, image_alias, "Setting new image to {}", change.to);
+            info!("Setting new image to {}", change.to);
             info!(
-                application,
-                image_name,
-                image_alias,
                 "Successfully updated image '{}' to '{}', but pending spec update (dry run={dry_run})",
                 from(change),
                 change.to
             );
         }
-        Outcome::Dropped(failure) => {
-            let reason = failure.reason;
-            warn!(application, image_name, image_alias, reason, "{}", failed(failure));
-        }
+        Outcome::Dropped(failure) => warn!(reason = failure.reason, "{}", failed(failure)),
         Outcome::Failed(failure) => {
-            let reason = failure.reason;
-            error!(application, image_name, image_alias, reason, "{}", failed(failure));
+            error!(reason = failure.reason, "{}", failed(failure));
         }
+    }
+}
+
+/// The text behind the configured name, which is a constraint (spec 21 §7.1, step 4).
+fn constraint(image: &ImageReport) {
+    let behind = image.configured.rsplit_once('=').map_or(&*image.configured, |(_, text)| text);
+    let constraint = behind.strip_prefix(&image.repository).and_then(|rest| rest.strip_prefix(':'));
+    if let Some(constraint) = constraint {
+        debug!("Using version constraint '{constraint}' when looking for a new tag");
+    } else {
+        debug!("Using no version constraint when looking for a new tag");
+    }
+}
+
+/// What the target holds already.
+fn winner(image: &ImageReport) -> String {
+    let verdict = image.decision.as_ref().map(|decision| &decision.verdict);
+    match verdict {
+        Some(Verdict::UpdateTo(tag)) => format!("{}:{}", image.repository, tag.as_tag_value()),
+        _ => current(image),
     }
 }
 

@@ -2,6 +2,7 @@
 //! that runs in production, with the least configuration that works.
 
 mod clouds;
+pub(crate) mod contender;
 mod git_http;
 mod kubernetes;
 mod ports;

@@ -62,7 +62,8 @@ const PURE: [(&str, &[&str]); 2] = [
 ];
 
 /// For the heavy crates from outside, the crates of ours that may use them.
-const OWNERS: [(&str, &[&str]); 3] = [
+const OWNERS: [(&str, &[&str]); 4] = [
+    ("kube", &["aiu-controller", "argocd-image-updater"]),
     ("reqwest", &["aiu-http", "e2e"]),
     ("axum", &["aiu-web", TESTKIT]),
     ("hyper-util", &["aiu-web"]),

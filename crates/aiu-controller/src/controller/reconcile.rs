@@ -15,7 +15,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
-use tracing::{Instrument as _, debug, error, info, info_span, warn};
+use tracing::{Instrument as _, debug, error, error_span, info, warn};
 
 use super::queue::{Because, Unit};
 use super::{Controller, Happened, Interval};
@@ -42,7 +42,8 @@ impl Controller {
     /// Looks at one unit; when to look again.
     pub(super) async fn reconcile(&self, unit: &Unit, because: Because) -> Option<Duration> {
         let AppName { namespace, name } = unit.name();
-        let span = info_span!(
+        // At the level that no filter leaves out: its fields belong to errors too.
+        let span = error_span!(
             "reconcile",
             logger = "reconcile",
             imageUpdater_namespace = %namespace,
@@ -138,6 +139,10 @@ impl Controller {
     async fn pass(&self, unit: &Unit, because: Because) -> Result<CycleReport, String> {
         let namespace = unit.name().namespace;
         let view = View::of_namespace(Arc::clone(&self.api), &namespace);
+        info!("Listing all applications in target namespace: {namespace}");
+        if view.is_empty() {
+            info!("No applications found in target namespace: {namespace}");
+        }
         let claims = self.claims(&namespace, unit);
         let mut settings = PassSettings { ..self.session.settings().clone() };
         settings.signature.date = SystemTime::now();

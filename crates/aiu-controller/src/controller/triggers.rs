@@ -53,9 +53,10 @@ impl Watched<SeenUpdater> for Controller {
             };
             self.resources_exist();
             let hinted = before.is_some() && asks(before.as_deref().and_then(hint), hint(&after));
-            if hinted {
+            // Who edits a resource wants to see what comes of it now, not of an older listing.
+            if hinted || (before.is_some() && is_news(before.as_deref(), &after)) {
                 self.wake(unit, Because::Asked);
-            } else if is_news(before.as_deref(), &after) {
+            } else if before.is_none() {
                 self.wake(unit, Because::Due);
             }
         }

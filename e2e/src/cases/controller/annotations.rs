@@ -3,7 +3,6 @@
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use super::super::admission::install;
 use super::super::{World, same};
 use super::stage::{PREFIX, Stage};
 use super::updates::selects;
@@ -18,7 +17,7 @@ fn annotated() -> Value {
 
 /// Row 7, and with `never` the sentence of 40 B1. It comes before anything installs the kind.
 pub(super) async fn without_definition(world: &World, program: &Program) -> Result<()> {
-    let stage = Stage::prepare(world, program, "no-definition").await?;
+    let stage = Stage::without_definition(world, program, "no-definition").await?;
     let kind = "imageupdaters.argocd-image-updater.argoproj.io";
     let crds = world.peers.kubernetes.kubectl_do(&["get", "crd", "-o", "name"]).await?;
     ensure!(!crds.contains(kind), "the kind is installed already:\n{crds}");
@@ -40,7 +39,6 @@ pub(super) async fn without_definition(world: &World, program: &Program) -> Resu
 
 /// Rows 1 to 6.
 pub(super) async fn rows(world: &World, program: &Program) -> Result<()> {
-    install(&world.peers.kubernetes).await?;
     let stage = Stage::prepare(world, program, "notes").await?;
     world.peers.registry.push("notes/web", &["1.0.0", "1.0.1"]).await?;
     stage.create_application("plain", OLD, Value::Null).await?;

@@ -6,12 +6,16 @@ use serde_json::{Value, json};
 use super::super::{World, same};
 use super::stage::Stage;
 use super::updates::selects;
+use crate::peers::{CONTROLLER, contender};
 use crate::process::Signal;
 use crate::program::Program;
 
-/// Where the lease of the original is.
+/// The lease of the original.
+const LEASE: &str = "c21b75f2.argoproj.io";
+
+/// Where it is.
 fn lease(namespace: &str) -> String {
-    format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/c21b75f2.argoproj.io")
+    format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{LEASE}")
 }
 
 /// A broken resource is told in its own condition and stops nobody else (spec 21 §12); a deletion
@@ -110,20 +114,74 @@ pub(super) async fn server_away(world: &World, program: &Program) -> Result<()> 
     Ok(())
 }
 
+/// Lets the controller have leases in its namespace, as the install manifests do in its own.
+async fn may_lead(stage: &Stage<'_>) -> Result<()> {
+    let role = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/rbac/leader_election_role.yaml");
+    let server = &stage.world.peers.kubernetes;
+    server.kubectl_do(&["apply", "-n", stage.namespace, "-f", role]).await?;
+    let bind = ["create", "rolebinding", "leaders", "-n", stage.namespace];
+    let to = [
+        "--role=argocd-image-updater-leader-election-role",
+        "--serviceaccount=argocd:argocd-image-updater-controller",
+    ];
+    server.kubectl_do(&[&bind[..], &to[..]].concat()).await.map(drop)
+}
+
+/// The original's election and ours contend for one lease, both ways: never two holders.
+pub(super) async fn swap(world: &World, program: &Program) -> Result<()> {
+    let stage = Stage::prepare(world, program, "swap").await?;
+    may_lead(&stage).await?;
+    let kubeconfig = world.peers.kubernetes.kubeconfig(CONTROLLER);
+    let original =
+        async |name: &str| contender::start(&kubeconfig, "swap", LEASE, name, &stage.folder).await;
+    let words = ["--leader-election-namespace", "swap", "--interval", "1h"];
+    let (leads, waits) = ("successfully acquired lease", "attempting to acquire leader lease");
+    let server = &world.peers.kubernetes;
+    let holder = async || {
+        let holder = server.get(&lease("swap")).await?["spec"]["holderIdentity"].clone();
+        Ok::<_, anyhow::Error>(holder.as_str().unwrap_or_default().to_owned())
+    };
+
+    let mut first = original("original-1").await?;
+    stage.says(&mut first, "leading").await?;
+    let mut ours = stage.start("ours-1", &words)?;
+    stage.says(&mut ours, waits).await?;
+    let renewed = async || {
+        Ok::<_, anyhow::Error>(server.get(&lease("swap")).await?["spec"]["renewTime"].clone())
+    };
+    let before = renewed().await?;
+    stage
+        .until("the original renews", &mut first, async |_| Ok(renewed().await? != before))
+        .await?;
+    ensure!(!ours.said().contains(leads), "two holders{}", ours.said());
+    same("holder", &holder().await?, "original-1")?;
+    // Killed: its time must run out first.
+    first.signal(Signal::KILL)?;
+    stage.says(&mut ours, leads).await?;
+    ensure!(holder().await? != "original-1", "the record still names the killed one");
+
+    let mut second = original("original-2").await?;
+    let before = renewed().await?;
+    stage.until("ours renews", &mut ours, async |_| Ok(renewed().await? != before)).await?;
+    ensure!(!second.said().contains("leading"), "two holders{}", second.said());
+    // Stopped in order: it is given back.
+    ours.signal(Signal::TERM)?;
+    stage.says(&mut second, "leading").await?;
+    let mut ours = stage.start("ours-2", &words)?;
+    stage.says(&mut ours, waits).await?;
+    ensure!(!ours.said().contains(leads), "two holders{}", ours.said());
+    second.signal(Signal::TERM)?;
+    stage.says(&mut ours, leads).await?;
+    let transitions = server.get(&lease("swap")).await?["spec"]["leaseTransitions"].clone();
+    ensure!(transitions == 3, "{transitions} transitions");
+    Ok(())
+}
+
 /// Two replicas: one works; when it is killed the other takes over, and nothing is written twice.
 pub(super) async fn two_replicas(world: &World, program: &Program) -> Result<()> {
     let stage = Stage::prepare(world, program, "replicas").await?;
-    let role = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/rbac/leader_election_role.yaml");
     let server = &world.peers.kubernetes;
-    server.kubectl_do(&["apply", "-n", "replicas", "-f", role]).await?;
-    let bind = ["create", "rolebinding", "leaders", "-n", "replicas"];
-    let to = [
-        "--role",
-        "argocd-image-updater-leader-election-role",
-        "--serviceaccount",
-        "argocd:argocd-image-updater-controller",
-    ];
-    server.kubectl_do(&[&bind[..], &to[..]].concat()).await?;
+    may_lead(&stage).await?;
     let registry = &world.peers.registry;
     registry.push("replicas/web", &["1.0.0", "1.0.1"]).await?;
     let image = |tag: &str| format!("registry.example.com/replicas/web:{tag}");

@@ -5,11 +5,11 @@ mod annotations;
 mod commits;
 mod faults;
 mod installed;
+mod odd;
 mod reports;
 mod stage;
 mod updates;
 
-use super::admission::install;
 use super::{Tally, World};
 use crate::program::Program;
 
@@ -21,8 +21,6 @@ pub(super) async fn run_first(tally: &mut Tally, world: &World, program: &Progra
 
 /// All other cases.
 pub(super) async fn run(tally: &mut Tally, world: &World, program: &Program) {
-    let case = install(&world.peers.kubernetes);
-    tally.case("controller: the definition is installed", case).await;
     let case = updates::by_patch(world, program);
     tally.case("controller: an Application is patched, told and left alone", case).await;
     let case = annotations::rows(world, program);
@@ -35,8 +33,20 @@ pub(super) async fn run(tally: &mut Tally, world: &World, program: &Program) {
     tally.case("controller: a broken ImageUpdater stops no other", case).await;
     let case = faults::narrow_permissions(world, program);
     tally.case("controller: a missing permission is named", case).await;
+    let case = odd::when_asked(world, program);
+    tally.case("controller: it looks when it is asked, and rests else", case).await;
+    let case = odd::changed_meanwhile(world, program);
+    tally.case("controller: what changed meanwhile is not written", case).await;
+    let case = odd::objects(world, program);
+    tally.case("controller: odd objects stop nobody", case).await;
+    let case = updates::idle(world, program);
+    tally.case("controller: with nothing to do nothing is written or listed", case).await;
     let case = faults::two_replicas(world, program);
     tally.case("controller: of two replicas one works, and the other takes over", case).await;
+    let case = faults::swap(world, program);
+    tally
+        .case("controller: the original's election and ours never both hold the lease", case)
+        .await;
     let case = faults::server_away(world, program);
     tally.case("controller: the API server may go and come back", case).await;
     let case = installed::one_cycle(world, program);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::super::World;
-use super::super::admission::updaters;
+use super::super::admission::{install, updaters};
 use crate::files::{subfolder, write};
 use crate::peers::CONTROLLER;
 use crate::process::Process;
@@ -44,6 +44,16 @@ impl<'w> Stage<'w> {
         program: &'w Program,
         namespace: &'static str,
     ) -> Result<Self> {
+        install(&world.peers.kubernetes).await?;
+        Self::without_definition(world, program, namespace).await
+    }
+
+    /// The same on a server that may not know our kind.
+    pub(super) async fn without_definition(
+        world: &'w World,
+        program: &'w Program,
+        namespace: &'static str,
+    ) -> Result<Self> {
         let stage = Self::bare(world, program, namespace).await?;
         let server = &world.peers.kubernetes;
         server.kubectl_do(&["apply", "-n", namespace, "-k", PERMISSIONS]).await?;
@@ -64,7 +74,7 @@ impl<'w> Stage<'w> {
         let folder = subfolder(&world.folder, namespace)?;
         let registry = world.peers.registry.url();
         let registries = format!(
-            "registries:\n- {{name: e2e, prefix: registry.example.com, api_url: '{registry}'}}\n"
+            "registries:\n- {{name: e2e, prefix: registry.example.com, api_url: '{registry}', limit: 1000}}\n"
         );
         write(&folder, "registries.conf", &registries)?;
         Ok(Self { world, program, namespace, folder })
@@ -79,11 +89,13 @@ impl<'w> Stage<'w> {
             "run", "--kubeconfig", &kubeconfig, "--watch-namespaces", namespace,
             "--argocd-namespace", namespace, "--health-probe-bind-address", "0",
             "--registries-conf-path", "registries.conf", "--cache-dir", "cache",
-            "--loglevel", "debug",
         ];
         let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
         if !more.iter().any(|word| word.starts_with("--leader-election")) {
             words.push("--leader-election=false".to_owned());
+        }
+        if !more.contains(&"--loglevel") {
+            words.extend(["--loglevel", "debug"].map(str::to_owned));
         }
         words.extend(more.iter().map(|word| (*word).to_owned()));
         words

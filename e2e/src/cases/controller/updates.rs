@@ -5,10 +5,16 @@ use serde_json::{Value, json};
 
 use super::super::{World, same};
 use super::stage::{PREFIX, Stage};
+use crate::process::Process;
 use crate::program::Program;
 
 /// How many Applications are updated in the case that counts.
 const MANY: usize = 300;
+
+/// The sizes of the case with nothing to do.
+const APPLICATIONS: usize = 1_000;
+const RESOURCES: usize = 10;
+const REPOSITORIES: usize = 40;
 
 /// Scenarios S1.1 and S3.1 of 00 in the way of the resource: found, updated, told, left alone.
 pub(super) async fn by_patch(world: &World, program: &Program) -> Result<()> {
@@ -125,6 +131,56 @@ pub(super) async fn many(world: &World, program: &Program) -> Result<()> {
     let second = stage.asked()?.since(&first);
     ensure!(writes(&second) == [0; 4], "{}", second.shown());
     ensure!(second.of("patch imageupdaters/status 200") == 1, "{}", second.shown());
+    Ok(())
+}
+
+/// Ten resources over a thousand Applications with nothing to do: a pass writes one status each,
+/// and lists nothing.
+pub(super) async fn idle(world: &World, program: &Program) -> Result<()> {
+    let stage = Stage::prepare(world, program, "idle").await?;
+    let server = &world.peers.kubernetes;
+    for repository in 0..REPOSITORIES {
+        world.peers.registry.push(&format!("idle/app-{repository}"), &["1.0.0"]).await?;
+    }
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login"},
+        "stringData": {"login": "ada:s3cret"},
+    });
+    server.create("/api/v1/namespaces/idle/secrets", &secret).await?;
+    for resource in 0..RESOURCES {
+        for number in 0..APPLICATIONS / RESOURCES {
+            let repository = (resource * 7 + number) % REPOSITORIES;
+            let image = format!("registry.example.com/idle/app-{repository}:1.0.0");
+            let notes = json!({
+                format!("{PREFIX}/image-list"): format!("web={}:~1.0", image.trim_end_matches(":1.0.0")),
+                format!("{PREFIX}/pull-secret"): "secret:idle/login#login",
+            });
+            stage.create_application(&format!("r{resource}-{number}"), &image, notes).await?;
+        }
+        let pattern = format!("r{resource}-*");
+        let spec = json!({"applicationRefs": [{"namePattern": pattern, "useAnnotations": true}]});
+        stage.create_updater(&format!("u{resource}"), spec).await?;
+    }
+    let mut controller = stage.start("controller", &["--loglevel", "info", "--interval", "3s"])?;
+    let results = |process: &Process| process.said().matches("Processing results:").count();
+    stage.until("the first passes", &mut controller, async |p| Ok(results(p) >= RESOURCES)).await?;
+    let before = stage.asked()?;
+    let enough = results(&controller) + 3 * RESOURCES;
+    stage.until("three more", &mut controller, async |p| Ok(results(p) >= enough)).await?;
+    drop(controller);
+    let all = stage.asked()?;
+    let asked = all.since(&before);
+    let passes = asked.of("patch imageupdaters/status 200");
+    ensure!(passes >= 2 * RESOURCES, "{}", asked.shown());
+    // The pass that was under way has read its Secret, and not written its status yet.
+    let secrets = asked.of("get secrets 200");
+    ensure!(secrets.abs_diff(passes) <= RESOURCES, "{secrets} Secrets read in {passes} passes");
+    let kinds = asked.shown().lines().count();
+    ensure!(kinds == 2, "more than statuses and Secrets:\n{}", asked.shown());
+    let lists = ["list applications 200", "list imageupdaters 200"].map(|line| all.of(line));
+    // A thousand Applications come in pages of a hundred.
+    ensure!(lists == [APPLICATIONS / 100, 1], "{}", all.shown());
+    ensure!(stage.events().await?.is_empty(), "{:?}", stage.events().await?);
     Ok(())
 }
 

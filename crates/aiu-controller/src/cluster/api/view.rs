@@ -49,6 +49,11 @@ impl View {
         Self { api, applications, secrets: Mutex::default() }
     }
 
+    /// Whether there is no Application at all.
+    pub fn is_empty(&self) -> bool {
+        self.applications.is_empty()
+    }
+
     /// The Applications; those that cannot be understood are left out, which the log has told.
     pub(in crate::cluster) fn applications(&self) -> Vec<(AppName, Arc<Application>)> {
         let usable = self.applications.iter().filter(|(_, seen)| seen.problem.is_none());
@@ -132,8 +137,13 @@ impl View {
                 .map_err(|error| ApiError::Refused(error.to_string()))?;
             match self.api.patch_application(app, operations).await {
                 Ok(()) => return Ok(changed),
-                Err(ApiError::Conflict(_)) => {
-                    seen = Arc::new(self.api.read_application(app).await?);
+                // A patch whose places are gone is refused before versions are compared.
+                Err(error @ (ApiError::Conflict(_) | ApiError::Refused(_))) => {
+                    let fresh = self.api.read_application(app).await?;
+                    if fresh.version == seen.version {
+                        return Err(error.into());
+                    }
+                    seen = Arc::new(fresh);
                     if meant(&seen.application) != meant(&read.application) {
                         return Err(ApiError::Changed(shown(app)).into());
                     }
