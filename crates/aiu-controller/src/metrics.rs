@@ -209,11 +209,13 @@ impl State {
     fn write(&self, page: &mut Page) {
         type Column = fn(&Counted) -> usize;
         #[rustfmt::skip]
-        let columns: [(&str, Kind, &str, Column); 4] = [
+        let columns: [(&str, Kind, &str, Column); 5] = [
             ("applications_watched_total", Kind::Gauge, "The total number of applications watched by Argo CD Image Updater CR", |c| c.applications),
             ("images_watched_total", Kind::Gauge, "Number of images watched by Argo CD Image Updater CR", |c| c.considered),
             ("images_updated_total", Kind::Counter, "Number of images updated by Argo CD Image Updater CR", |c| c.updated),
             ("images_errors_total", Kind::Counter, "Number of errors reported by Argo CD Image Updater CR", |c| c.errors),
+            // The original's own dashboard asks for it.
+            ("images_updated_error_total", Kind::Counter, "The same as argocd_image_updater_images_errors_total, under its name of the 0.x line", |c| c.errors),
         ];
         for (name, kind, help, column) in columns {
             let family = page.family(name, kind, help);

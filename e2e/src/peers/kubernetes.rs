@@ -40,13 +40,16 @@ const READY: Duration = Duration::from_mins(2);
 const USERS: [(&str, &str, &str); 3] = [
     ("admin", "admin", "system:masters"),
     (CONTROLLER, "system:serviceaccount:argocd:argocd-image-updater-controller", "system:serviceaccounts,system:serviceaccounts:argocd"),
-    (ELSEWHERE, "system:serviceaccount:updater:argocd-image-updater-controller", "system:serviceaccounts,system:serviceaccounts:updater"),
+    (ELSEWHERE, ELSEWHERE_ACCOUNT, "system:serviceaccounts,system:serviceaccounts:updater"),
 ];
 
 /// The service account of the install manifests, in the namespace of Argo CD.
 pub(crate) const CONTROLLER: &str = "controller";
 /// The same in a namespace of its own.
 pub(crate) const ELSEWHERE: &str = "elsewhere";
+/// The name that RBAC knows it by.
+pub(crate) const ELSEWHERE_ACCOUNT: &str =
+    "system:serviceaccount:updater:argocd-image-updater-controller";
 
 /// A server that is ready, and can be taken away for a while.
 pub(crate) struct ApiServer {

@@ -15,7 +15,7 @@ use anyhow::Result;
 
 pub(crate) use clouds::{ACCOUNT, Clouds, REGION};
 use git_http::GitHttp;
-pub(crate) use kubernetes::{ApiServer, CONTROLLER, ELSEWHERE};
+pub(crate) use kubernetes::{ApiServer, CONTROLLER, ELSEWHERE, ELSEWHERE_ACCOUNT};
 use ports::Ports;
 use registry::Registry;
 

@@ -314,3 +314,66 @@ fn what_is_left_of_the_0_x_line_is_named_once() {
     assert_eq!(told.len(), 1);
     assert!(told[0].starts_with("argocd.insecure, ARGOCD_TOKEN: of the 0.x line"), "{}", told[0]);
 }
+
+/// Spec 22 §5, conformance table: the files of the common setup.
+#[test]
+fn files_that_are_missing_or_empty_are_no_fault_and_broken_ones_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let missing = "/nonexistent/file";
+    let (no_keys, env) = (BTreeMap::new(), Environment::of([]));
+    let own = file("own", "own {{ .AppName }}");
+    let not_found = "commit message template not found, using default";
+    let default = "Using default Git commit message template";
+    #[rustfmt::skip]
+    let templates = [
+        ("", Some("build: automatic"), None),
+        (missing, Some("build: automatic"), Some(not_found)),
+        (&*own, Some("own "), None),
+        (&*file("empty", ""), Some("build: automatic"), Some(default)),
+        (&*file("broken", "{{ .AppName "), None, None),
+    ];
+    for (path, starts, told) in templates {
+        let line = line(&format!("run --git-commit-message-path={path}"));
+        let settings = Settings::read(&line, &env, &no_keys).unwrap();
+        let read = Commits::read(&settings, &mut Reader::new(&line, &env, &no_keys));
+        match (read, starts) {
+            (Ok((commits, note)), Some(starts)) => {
+                assert!(commits.message.as_str().starts_with(starts), "{path}");
+                assert_eq!(note.map(|note| note.text), told, "{path}");
+            }
+            (Err(error), None) => {
+                let text = format!("{error:#}");
+                assert!(text.starts_with("could not parse commit message template: "), "{text}");
+            }
+            (read, _) => panic!("{path}: {:?}", read.map(|(_, note)| note)),
+        }
+    }
+    let gone = "Registry configuration not found or is a directory, using default configuration";
+    let directory = folder.path().display().to_string();
+    #[rustfmt::skip]
+    let registries = [
+        ("", true, None),
+        (missing, true, Some(gone)),
+        (&*directory, true, Some(gone)),
+        (&*file("none", ""), true, None),
+        (&*file("invalid", "registries: ["), false, None),
+    ];
+    for (path, is_fine, told) in registries {
+        let line = line(&format!("run --registries-conf-path={path}"));
+        let read = super::registries(&mut Reader::new(&line, &env, &no_keys));
+        assert_eq!(read.is_ok(), is_fine, "{path}");
+        match read {
+            Ok((_, note)) => assert_eq!(note.map(|note| note.text), told, "{path}"),
+            Err(error) => {
+                let text = format!("{error:#}");
+                let start = format!("could not load registry configuration: {path}: ");
+                assert!(text.starts_with(&start), "{text}");
+            }
+        }
+    }
+}

@@ -217,3 +217,28 @@ fn what_it_cannot_start_with_is_told_in_one_line() {
         assert!(!ran.err.contains("s3cret-token"), "{}", ran.err);
     }
 }
+
+/// Spec 22 §5, conformance table: the namespace is the flag's, else the context's, else `default`.
+#[test]
+fn the_namespace_is_the_flags_or_the_contexts() {
+    let folder = folder();
+    let path = folder.path().join("kubeconfig");
+    let config = fs::read_to_string(&path).unwrap();
+    fs::write(&path, config.replace(", namespace: argocd", "")).unwrap();
+    for (flag, namespace) in [("", "default"), ("argocd", "argocd")] {
+        let given = format!("--argocd-namespace={flag}");
+        let mut running = Running::start(&folder, &[&given, "--health-probe-bind-address=0"]);
+        let line = running.until("Watching controller namespace only");
+        assert!(line.contains(&format!(" namespace={namespace}")), "{line}");
+    }
+}
+
+/// Spec 22 §2: how interval and port are printed.
+#[test]
+fn once_is_printed_as_such_and_has_no_probes() {
+    let folder = folder();
+    let mut running = Running::start(&folder, &["--once", "--loglevel=debug"]);
+    let line = running.until(" msg=starting ");
+    assert!(line.contains(" healthPort=off interval=once "), "{line}");
+    assert!(line.contains(" loglevel=DEBUG"), "{line}");
+}

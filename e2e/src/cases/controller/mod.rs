@@ -5,6 +5,7 @@ mod annotations;
 mod commits;
 mod faults;
 mod installed;
+mod metrics;
 mod odd;
 mod reports;
 mod stage;
@@ -29,6 +30,8 @@ pub(super) async fn run(tally: &mut Tally, world: &World, program: &Program) {
     tally.case("controller: a conflict loses nobody's change", case).await;
     let case = commits::by_repository_secret(world, program);
     tally.case("controller: a repository Secret signs in to git", case).await;
+    let case = metrics::secured(world, program);
+    tally.case("controller: metrics are for whom the cluster allows", case).await;
     let case = faults::broken_resource(world, program);
     tally.case("controller: a broken ImageUpdater stops no other", case).await;
     let case = faults::narrow_permissions(world, program);
