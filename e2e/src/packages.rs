@@ -56,7 +56,11 @@ pub(crate) fn python() -> Result<PathBuf> {
         ] {
             let status = Command::new(program).args(arguments).status();
             let status = status.with_context(|| format!("cannot start {}", program.display()))?;
-            ensure!(status.success(), "{} ended with {status}", program.display());
+            ensure!(
+                status.success(),
+                "`{}` ended with {status}; on Debian, python3-venv makes environments",
+                program.display()
+            );
         }
     }
     Ok(python)

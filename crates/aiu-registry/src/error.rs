@@ -4,8 +4,10 @@ use std::fmt;
 use std::time::Duration;
 
 use aiu_core::outcome::Remedy;
+use aiu_core::registries::Cloud;
 use aiu_http::{HttpError, Unreachable};
 
+use crate::credentials::cloud::cloud_of;
 use crate::{CredentialError, CredentialsId};
 
 /// A host that cannot be reached, or fails, is asked again no sooner than after this.
@@ -125,7 +127,8 @@ impl fmt::Display for ScanError {
             {
                 write!(
                     f,
-                    "{host} does not show '{repository}' without credentials ({said}); check the name, or give credentials for this registry"
+                    "{host} does not show '{repository}' without credentials ({said}); {}",
+                    credentials_for(host)
                 )
             }
             ScanProblem::Unauthorized { credentials, said } => write!(
@@ -191,16 +194,32 @@ impl ScanProblem {
     }
 }
 
+/// What helps where nothing is signed in with. A cloud's sign-in is never tried unless its word
+/// is written (spec 11 §6.7).
+fn credentials_for(host: &str) -> String {
+    match cloud_of(host) {
+        Some(cloud) => format!(
+            "check the name, or sign in as this program's identity: write 'credentials: {}' in the registry's entry of registries.conf",
+            cloud.word()
+        ),
+        None => "check the name, or give credentials for this registry".to_owned(),
+    }
+}
+
 /// What a known provider wants before it shows an image.
 fn permission(host: &str) -> &'static str {
-    if host == "ghcr.io" {
-        "the token needs the scope read:packages, and its user access to the package"
-    } else if host.ends_with(".azurecr.io") {
-        "the identity needs the role AcrPull on this registry"
-    } else if host.contains(".dkr.ecr.") {
-        "the identity needs ecr:ListImages and ecr:BatchGetImage on this repository"
-    } else {
-        "check that they are right and may pull it"
+    match cloud_of(host) {
+        Some(Cloud::Aws) => {
+            "the identity needs ecr:ListImages and ecr:BatchGetImage on this repository"
+        }
+        Some(Cloud::Azure) => "the identity needs the role AcrPull on this registry",
+        Some(Cloud::Gcp) => {
+            "the identity needs the role roles/artifactregistry.reader on this repository"
+        }
+        None if host == "ghcr.io" => {
+            "the token needs the scope read:packages, and its user access to the package"
+        }
+        None => "check that they are right and may pull it",
     }
 }
 
@@ -225,5 +244,35 @@ fn right_url(host: &str) -> &'static str {
             "the API of ECR is https://<account>.dkr.ecr.<region>.amazonaws.com"
         }
         _ => "correct api_url: it is the part before /v2/",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Spec 11 §6.7: nothing is signed in without its word, so the word is told.
+    #[test]
+    fn a_refusal_says_what_helps_at_that_host() {
+        #[rustfmt::skip]
+        let rows = [
+            // host, credentials, what is said in the end
+            ("000011112222.dkr.ecr.eu-north-1.amazonaws.com", "anonymous", "write 'credentials: aws' in the registry's entry of registries.conf"),
+            ("acme.azurecr.io", "anonymous", "write 'credentials: azure' in the registry's entry of registries.conf"),
+            ("europe-docker.pkg.dev", "anonymous", "write 'credentials: gcp' in the registry's entry of registries.conf"),
+            ("r.example:5000", "anonymous", "check the name, or give credentials for this registry"),
+            ("000011112222.dkr.ecr.eu-north-1.amazonaws.com", "aws", "the identity needs ecr:ListImages and ecr:BatchGetImage on this repository"),
+            ("acme.azurecr.us", "azure", "the identity needs the role AcrPull on this registry"),
+            ("gcr.io", "gcp", "the identity needs the role roles/artifactregistry.reader on this repository"),
+            ("ghcr.io", "env:LOGIN", "the token needs the scope read:packages, and its user access to the package"),
+            ("r.example", "env:LOGIN", "check that they are right and may pull it"),
+        ];
+        for (host, credentials, expected) in rows {
+            let credentials = CredentialsId::new(credentials);
+            let problem = ScanProblem::Unauthorized { credentials, said: "no".to_owned() };
+            let (host, repository) = (host.to_owned(), "shop".to_owned());
+            let told = ScanError { host, repository, problem }.to_string();
+            assert!(told.ends_with(expected), "{told}");
+        }
     }
 }

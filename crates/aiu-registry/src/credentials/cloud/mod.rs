@@ -154,15 +154,22 @@ impl std::fmt::Display for Place {
 /// What a registry is, by its hosts. Nothing of a cloud's is shown to a host of somebody else.
 fn place(cloud: Cloud, endpoint: &Endpoint) -> Result<Place, IdentityError> {
     let hosts = endpoint.hosts();
-    let found = hosts.into_iter().find_map(|host| match cloud {
-        Cloud::Aws => EcrHost::of(host).map(Place::Ecr),
-        Cloud::Azure => {
-            let host = host.to_ascii_lowercase();
-            host.contains(".azurecr.").then_some(Place::Acr(host))
-        }
-        Cloud::Gcp => is_google(&host.to_ascii_lowercase()).then_some(Place::Google),
-    });
+    let found = hosts.into_iter().find_map(|host| place_at(cloud, host));
     found.ok_or_else(|| IdentityError::Host { cloud, host: hosts[0].to_owned() })
+}
+
+fn place_at(cloud: Cloud, host: &str) -> Option<Place> {
+    let host = host.to_ascii_lowercase();
+    match cloud {
+        Cloud::Aws => EcrHost::of(&host).map(Place::Ecr),
+        Cloud::Azure => host.contains(".azurecr.").then_some(Place::Acr(host)),
+        Cloud::Gcp => is_google(&host).then_some(Place::Google),
+    }
+}
+
+/// The cloud that the registry at a host belongs to.
+pub(crate) fn cloud_of(host: &str) -> Option<Cloud> {
+    [Cloud::Aws, Cloud::Azure, Cloud::Gcp].into_iter().find(|c| place_at(*c, host).is_some())
 }
 
 fn is_google(host: &str) -> bool {
