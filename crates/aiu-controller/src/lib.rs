@@ -12,6 +12,7 @@ pub mod leader;
 pub mod metrics;
 pub mod passes;
 pub mod phrases;
+pub mod registries;
 pub mod report;
 pub mod steps;
 pub mod unlock;

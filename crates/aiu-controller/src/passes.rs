@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use aiu_api::annotations;
-use aiu_core::registries::Registries;
 use aiu_git::{Mirrors, Writers};
 use aiu_registry::Scanner;
 use parking_lot::Mutex;
@@ -12,12 +11,13 @@ use crate::cluster::Cluster;
 use crate::cluster::files::Manifests;
 use crate::cycle::{AnnotationMode, PassSettings, Updater, World, cycle};
 use crate::phrases;
+use crate::registries::RegistriesFile;
 use crate::report::CycleReport;
 use crate::unlock::Keys;
 
 /// What outlives a pass: answers of registries and copies of repositories.
 pub struct Session {
-    registries: Arc<Registries>,
+    registries: RegistriesFile,
     scanner: Arc<Scanner>,
     keys: Arc<Keys>,
     mirrors: Arc<Mirrors>,
@@ -28,7 +28,7 @@ pub struct Session {
 impl Session {
     /// A session with nothing remembered yet.
     pub fn new(
-        registries: Arc<Registries>,
+        registries: RegistriesFile,
         scanner: Scanner,
         keys: Keys,
         mirrors: Arc<Mirrors>,
@@ -73,7 +73,7 @@ impl Session {
     ) -> CycleReport {
         let world = World {
             cluster,
-            registries: Arc::clone(&self.registries),
+            registries: self.registries.current(),
             scanner: Arc::clone(&self.scanner),
             keys: Arc::clone(&self.keys),
             mirrors: Arc::clone(&self.mirrors),

@@ -1,23 +1,23 @@
 //! Calls to one repository of one registry: signed in when asked to be, refusals understood.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use aiu_http::header::{ACCEPT, HeaderValue, IF_NONE_MATCH};
 use aiu_http::{Answer, Call, Http, Method, Rate, StatusCode, TlsProfile, Url};
 use parking_lot::Mutex;
 
+use crate::api_error;
 use crate::auth::{Auth, Scheme, Shown, scheme_of, wants_password};
 use crate::credentials::Credentials;
 use crate::error::{ScanError, ScanProblem};
 use crate::scanner::ScanRequest;
-use crate::{api_error, tls};
+use crate::tls::CaFiles;
 
 /// Calls registries, and remembers how they want to be signed in to.
 pub(crate) struct Client {
     http: Http,
     auth: Auth,
-    ca_folder: Option<Arc<Path>>,
+    ca_files: Arc<CaFiles>,
 }
 
 /// One repository as it is reached: what was asked for, and what it takes to ask.
@@ -83,8 +83,8 @@ impl Remote<'_> {
 }
 
 impl Client {
-    pub(crate) fn new(http: Http, ca_folder: Option<Arc<Path>>) -> Self {
-        Self { http, auth: Auth::new(), ca_folder }
+    pub(crate) fn new(http: Http, ca_files: Arc<CaFiles>) -> Self {
+        Self { http, auth: Auth::new(), ca_files }
     }
 
     pub(crate) fn http(&self) -> &Http {
@@ -114,7 +114,9 @@ impl Client {
         if let Some(cause) = request.irregularity() {
             return Err(fail(&host, ScanProblem::InvalidName { cause }));
         }
-        let tls = tls::profile(&request.endpoint, &name, self.ca_folder.as_deref())
+        let tls = self
+            .ca_files
+            .profile(&request.endpoint, &name)
             .await
             .map_err(|cause| fail(&host, ScanProblem::Certificates { cause }))?;
         let rate = Rate::from_limit(request.endpoint.limit);

@@ -20,6 +20,7 @@ use crate::flights::{Flights, Landed};
 use crate::images::{Detail, Images, Wanted, patience};
 use crate::pages::{Listing, list};
 use crate::signature::{Checked, SignatureError, Signed};
+use crate::tls::CaFiles;
 
 /// Listings kept; those asked for longest ago make room.
 const CAPACITY: usize = 20_000;
@@ -115,8 +116,9 @@ impl Scanner {
     pub fn new(settings: ScannerSettings) -> Self {
         let ca_folder = settings.ca_folder.map(|folder| Arc::from(Path::new(&folder)));
         let http = Http::new(settings.http);
-        let clouds = Clouds::new(http.clone(), settings.variables, ca_folder.clone());
-        let client = Client::new(http, ca_folder);
+        let ca_files = Arc::new(CaFiles::new(ca_folder));
+        let clouds = Clouds::new(http.clone(), settings.variables, Arc::clone(&ca_files));
+        let client = Client::new(http, ca_files);
         Self {
             client,
             clouds: Arc::new(clouds),

@@ -1,41 +1,87 @@
 //! Which certificates a registry may show: its settings, and a folder of discovered ones.
 
+use std::collections::HashMap;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use aiu_core::registries::Endpoint;
 use aiu_http::TlsProfile;
+use parking_lot::Mutex;
 
-/// Reads what `endpoint` trusts. Files are read each time, so that renewed certificates count
-/// without a restart (spec 11 §1.6, G22). The error is a cause in words.
-pub(crate) async fn profile(
-    endpoint: &Endpoint,
-    host: &str,
-    folder: Option<&Path>,
-) -> Result<TlsProfile, String> {
-    if endpoint.tls.insecure {
-        return Ok(TlsProfile::Unverified);
+/// The files with certificates. They are read each time, so that renewed ones count without a
+/// restart; a version that cannot be used is told once, and the one before it stays (spec 11
+/// §1.6, G22; 40 B14).
+pub(crate) struct CaFiles {
+    folder: Option<Arc<Path>>,
+    known: Mutex<HashMap<PathBuf, Known>>,
+}
+
+/// What a file held.
+struct Known {
+    good: Vec<u8>,
+    /// Why what it holds now is not used, as far as that was told.
+    refused: Option<String>,
+}
+
+impl CaFiles {
+    /// Files that registries name, and those in `folder` by the name of the host.
+    pub(crate) fn new(folder: Option<Arc<Path>>) -> Self {
+        Self { folder, known: Mutex::default() }
     }
-    let mut roots = Vec::new();
-    if let Some(data) = &endpoint.tls.ca_data {
-        TlsProfile::with_roots(data.as_bytes()).map_err(|cause| format!("ca_data {cause}"))?;
-        roots.extend_from_slice(data.as_bytes());
-        roots.push(b'\n');
+
+    /// What `endpoint` trusts. The error is a cause in words.
+    pub(crate) async fn profile(
+        &self,
+        endpoint: &Endpoint,
+        host: &str,
+    ) -> Result<TlsProfile, String> {
+        if endpoint.tls.insecure {
+            return Ok(TlsProfile::Unverified);
+        }
+        let mut roots = Vec::new();
+        if let Some(data) = &endpoint.tls.ca_data {
+            TlsProfile::with_roots(data.as_bytes()).map_err(|cause| format!("ca_data {cause}"))?;
+            roots.extend_from_slice(data.as_bytes());
+            roots.push(b'\n');
+        }
+        if let Some(file) = &endpoint.tls.ca_file {
+            let path = Path::new(&**file);
+            let missing = || format!("could not read CA file {file}: no such file or directory");
+            let read = read(path).await.and_then(|found| found.ok_or_else(missing));
+            roots.extend(self.usable(path, read)?);
+        } else if let Some(folder) = &self.folder {
+            let path = folder.join(host);
+            // One that is taken away is not wanted any more: nothing names it.
+            match read(&path).await.transpose() {
+                Some(read) => roots.extend(self.usable(&path, read)?),
+                None => drop(self.known.lock().remove(&path)),
+            }
+        }
+        if roots.is_empty() {
+            return Ok(TlsProfile::System);
+        }
+        TlsProfile::with_roots(&roots).map_err(|cause| cause.to_string())
     }
-    if let Some(file) = &endpoint.tls.ca_file {
-        let Some(found) = read(Path::new(&**file)).await? else {
-            return Err(format!("could not read CA file {file}: no such file or directory"));
-        };
-        roots.extend(found);
-    } else if let Some(folder) = folder
-        && let Some(found) = read(&folder.join(host)).await?
-    {
-        roots.extend(found);
+
+    /// What was read, else what was good before.
+    fn usable(&self, path: &Path, read: Result<Vec<u8>, String>) -> Result<Vec<u8>, String> {
+        let mut known = self.known.lock();
+        match (read, known.get_mut(path)) {
+            (Ok(good), _) => {
+                known.insert(path.to_owned(), Known { good: good.clone(), refused: None });
+                Ok(good)
+            }
+            (Err(cause), Some(before)) => {
+                if before.refused.as_ref() != Some(&cause) {
+                    tracing::warn!("{cause}; the certificates that it held before stay in use");
+                    before.refused = Some(cause);
+                }
+                Ok(before.good.clone())
+            }
+            (Err(cause), None) => Err(cause),
+        }
     }
-    if roots.is_empty() {
-        return Ok(TlsProfile::System);
-    }
-    TlsProfile::with_roots(&roots).map_err(|cause| cause.to_string())
 }
 
 /// The certificates in a file; `None` if there is no file.

@@ -80,3 +80,33 @@ async fn certificates_are_found_by_the_hosts_name_and_read_anew() {
     clock.advance(Duration::from_secs(31)).await;
     assert_eq!(told(&scanner, &request, &registry).await, "1.0", "without a restart");
 }
+
+/// Spec 11 G22, 40 B14: renewed certificates count at once, broken ones do not take the good ones
+/// away, and a file that was never good is an error.
+#[tokio::test]
+async fn certificates_that_change_between_passes() {
+    let registry = Registry::start_tls().await;
+    registry.repository("org/app").tags(["1.0"]);
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("ca.pem");
+    let tls =
+        Tls { insecure: false, ca_file: Some(path.display().to_string().into()), ca_data: None };
+    let (scanner, request) = (scanner(None), with_tls(&registry, tls));
+    #[rustfmt::skip]
+    let versions = [
+        (Some("no certificate"), false),
+        (Some(AUTHORITY), true),
+        (Some("no certificate"), true),
+        (Some("no certificate"), true),
+        (None, true),
+        (Some(AUTHORITY), true),
+    ];
+    for (number, (content, works)) in versions.into_iter().enumerate() {
+        match content {
+            Some(content) => std::fs::write(&path, content).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        let told = told(&scanner, &request, &registry).await;
+        assert_eq!(told == "1.0", works, "version {number}: {told}");
+    }
+}

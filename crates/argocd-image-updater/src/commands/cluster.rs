@@ -10,6 +10,7 @@ use std::sync::Arc;
 use aiu_controller::cluster::api::{Api, Scope};
 use aiu_controller::controller::{Controller, ControllerSettings, Interval as Passes};
 use aiu_controller::leader::{Contender, Leadership};
+use aiu_controller::registries::RegistriesFile;
 use aiu_controller::unlock::Keys;
 use anyhow::{Result, anyhow};
 use kube::Config;
@@ -47,6 +48,10 @@ pub(super) fn run(line: &Line, env: &Environment, settings: Settings) -> Result<
     for notice in registries.notices() {
         warn!("{notice}");
     }
+    let registries = match settings::registries_path(&mut reader)? {
+        Some(path) => RegistriesFile::at(&path, registries),
+        None => RegistriesFile::from(registries),
+    };
     session::install_tls()?;
     let runtime = session::runtime()?;
     let failed = runtime.block_on(async {

@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 use aiu_controller::cluster::files::{Manifests, Problem};
 use aiu_controller::cycle::PassSettings;
 use aiu_controller::passes::Session;
+use aiu_controller::registries::RegistriesFile;
 use aiu_controller::unlock::Keys;
 use aiu_core::image::Platform;
-use aiu_core::registries::Registries;
 use aiu_git::{GitSettings, Identity, Mirrors, Signature, Writers};
 use aiu_registry::{Scanner, ScannerSettings};
 use anyhow::{Context, Result};
@@ -63,7 +63,7 @@ pub fn open(line: &Line, env: &Environment, dry_run: bool) -> Result<Opened> {
     }
     let dry_run = dry_run || settings.dry_run;
     let Services { session, .. } =
-        services(registries, &settings, &commits, Keys::of_user(), dry_run)?;
+        services(registries.into(), &settings, &commits, Keys::of_user(), dry_run)?;
     Ok(Opened { runtime, session, manifests, problems, settings })
 }
 
@@ -114,7 +114,7 @@ pub struct Services {
 
 /// The services of a session; none of them talks before it is asked.
 pub fn services(
-    registries: Arc<Registries>,
+    registries: RegistriesFile,
     settings: &Settings,
     commits: &Commits,
     keys: Keys,

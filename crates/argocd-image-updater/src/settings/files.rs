@@ -64,6 +64,12 @@ pub fn registries(reader: &mut Reader<'_>) -> Result<(Arc<Registries>, Option<No
     }
 }
 
+/// The file that the registries are in, where that is one which may change (spec 40 B14).
+pub fn registries_path(reader: &mut Reader<'_>) -> Result<Option<PathBuf>> {
+    let path = PathBuf::from(reader.text("registries-conf-path")?);
+    Ok(Some(path).filter(|path| !path.as_os_str().is_empty()))
+}
+
 /// The registries for a question that names its file: this file, else the folder's ConfigMap,
 /// else the file at the default path if there is one (spec 22 §8). What is named must be there.
 pub fn registries_at(

@@ -23,7 +23,7 @@ use crate::line::duration::GoDuration;
 use crate::line::{Line, Verb};
 use crate::logging::{self, Format};
 
-pub use files::{Commits, Note, REGISTRIES_CONF, registries, registries_at};
+pub use files::{Commits, Note, REGISTRIES_CONF, registries, registries_at, registries_path};
 pub use git::GitSurroundings;
 pub use reader::{Environment, Reader};
 

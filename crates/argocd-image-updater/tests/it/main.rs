@@ -20,6 +20,8 @@ mod readme;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod reload;
+#[cfg(test)]
 mod reports;
 #[cfg(test)]
 mod scale;

@@ -104,7 +104,7 @@ fn open(stage: &Stage, dry_run: bool) -> Services {
     let settings = Settings::for_folder(stage.manifests(), stage.cache());
     let commits = Commits::with_default_message(&settings);
     let keys = Keys::without_user(&stage.cache());
-    services(registries, &settings, &commits, keys, dry_run).unwrap()
+    services(registries.into(), &settings, &commits, keys, dry_run).unwrap()
 }
 
 async fn pass(services: &Services, stage: &Stage) -> (Observed, Vec<Write>) {

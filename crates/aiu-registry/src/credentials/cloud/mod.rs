@@ -14,7 +14,6 @@ mod jwt;
 mod lifetime;
 mod variables;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ pub use error::IdentityError;
 pub use variables::Variables;
 
 use super::{CredentialError, CredentialsId, Login};
-use crate::tls;
+use crate::tls::CaFiles;
 
 /// A login that was given out.
 pub(crate) struct Pass {
@@ -38,7 +37,7 @@ pub(crate) struct Pass {
 pub(crate) struct Clouds {
     desk: Desk,
     aws: aws::Aws,
-    ca_folder: Option<Arc<Path>>,
+    ca_files: Arc<CaFiles>,
 }
 
 /// What every sign-in needs: a way to ask, and to learn where it is.
@@ -57,13 +56,17 @@ impl Desk {
 impl Default for Clouds {
     /// In the surroundings of the process.
     fn default() -> Self {
-        Self::new(Http::new(HttpSettings::default()), Variables::of_process(), None)
+        Self::new(
+            Http::new(HttpSettings::default()),
+            Variables::of_process(),
+            Arc::new(CaFiles::new(None)),
+        )
     }
 }
 
 impl Clouds {
-    pub(crate) fn new(http: Http, variables: Variables, ca_folder: Option<Arc<Path>>) -> Self {
-        Self { desk: Desk { http, variables }, aws: aws::Aws::new(), ca_folder }
+    pub(crate) fn new(http: Http, variables: Variables, ca_files: Arc<CaFiles>) -> Self {
+        Self { desk: Desk { http, variables }, aws: aws::Aws::new(), ca_files }
     }
 
     /// When the images of a repository were pushed, as ECR tells whoever the registry's entry
@@ -108,7 +111,7 @@ impl Clouds {
             Place::Ecr(host) => self.aws.login(&self.desk, &host, identity).await,
             Place::Acr(host) => {
                 let name = endpoint.hosts()[0];
-                let profile = tls::profile(endpoint, name, self.ca_folder.as_deref()).await;
+                let profile = self.ca_files.profile(endpoint, name).await;
                 let tls: TlsProfile = profile.map_err(|cause| IdentityError::BadAnswer {
                     host: name.to_owned(),
                     cause: format!("its certificates cannot be checked: {cause}"),
