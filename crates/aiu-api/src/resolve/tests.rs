@@ -158,6 +158,23 @@ spec:
     assert!(plan.images.iter().all(|image| image.force));
 }
 
+/// A level that sets one thing leaves the others to the levels above it.
+#[test]
+fn a_level_with_one_setting_inherits_the_rest() {
+    let updater = "metadata: {name: u}
+spec:
+  commonUpdateSettings: {updateStrategy: digest}
+  applicationRefs:
+    - namePattern: shop
+      images:
+        - {alias: web, imageName: 'acme/web:stable', commonUpdateSettings: {forceUpdate: true}}
+        - {alias: job, imageName: 'acme/job:stable', commonUpdateSettings: {allowTags: any}}
+";
+    let plan = plan(updater, &annotated(&[("image-list", "other=acme/other")], HELM));
+    assert_eq!(shown(&plan), "web by digest to Helm spec; job by digest to Helm spec");
+    assert_eq!(plan.images.iter().map(|image| image.force).collect::<Vec<_>>(), [true, false]);
+}
+
 #[test]
 fn signature_checks_are_never_passed_over() {
     let updater = |spec: &str, image: &str| {
