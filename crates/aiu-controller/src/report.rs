@@ -76,6 +76,29 @@ pub enum WritePlace {
 }
 
 impl CycleReport {
+    /// Appends what another pass did.
+    pub fn append(&mut self, mut other: Self) {
+        self.applications += other.applications;
+        self.images.append(&mut other.images);
+        self.dropped.append(&mut other.dropped);
+        for found in other.findings {
+            // Two passes of one namespace find the same.
+            if !self.findings.contains(&found) {
+                self.findings.push(found);
+            }
+        }
+        self.failed_updaters.append(&mut other.failed_updaters);
+        self.writes.append(&mut other.writes);
+    }
+
+    /// Brings it into the order that one pass over everything has.
+    pub fn sort(&mut self) {
+        self.images.sort_by(|a, b| a.key.application.cmp(&b.key.application));
+        self.dropped.sort_by(|a, b| a.application.cmp(&b.application));
+        self.findings.sort_by(|a, b| a.0.cmp(&b.0));
+        self.failed_updaters.sort();
+    }
+
     /// The counters of the established summary line.
     pub fn counters(&self) -> Counters {
         Counters::of(self.images.iter().map(|image| (&image.key, &image.outcome)))

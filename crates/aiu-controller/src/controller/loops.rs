@@ -111,8 +111,6 @@ impl Controller {
                 () = self.warm_up() => {}
                 () = stop.cancelled() => return false,
             }
-        } else {
-            info!("Cache warm-up disabled, skipping cache warmer");
         }
         self.health.warm();
         self.turn(stop).await;
@@ -152,7 +150,6 @@ impl Controller {
                 Some(ended) = running.join_next() => self.ended(ended),
             }
         }
-        info!("received shutdown signal");
         let finished = timeout(GRACE, async {
             while let Some(ended) = running.join_next().await {
                 self.ended(ended);

@@ -110,6 +110,7 @@ pub struct Controller {
 struct OnceState {
     left: BTreeSet<Unit>,
     failed: bool,
+    report: CycleReport,
 }
 
 impl Controller {
@@ -135,6 +136,13 @@ impl Controller {
             once: Mutex::default(),
             settings,
         }
+    }
+
+    /// What a `--once` run came to, all passes together.
+    pub fn report(&self) -> CycleReport {
+        let mut report = std::mem::take(&mut self.once.lock().report);
+        report.sort();
+        report
     }
 
     /// What probes ask.

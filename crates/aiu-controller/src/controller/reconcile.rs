@@ -96,11 +96,23 @@ impl Controller {
         }
         let report = self.pass(&unit, because).await;
         let failed = report.as_ref().map_or(true, CycleReport::failed);
-        if let Err(error) = report {
+        if let Err(error) = &report {
             error!("Error processing CR {unit}: {error}");
         }
+        self.remember(&unit, report);
         self.once_done(&unit, failed);
         self.requeue()
+    }
+
+    /// With `--once`, keeps what is printed at the end.
+    fn remember(&self, unit: &Unit, result: Result<CycleReport, String>) {
+        if self.settings.once {
+            let failed = |error| CycleReport {
+                failed_updaters: vec![(unit.name(), error)],
+                ..CycleReport::default()
+            };
+            self.once.lock().report.append(result.unwrap_or_else(failed));
+        }
     }
 
     /// The pass of a resource and its status. Whether anything failed.
@@ -132,7 +144,9 @@ impl Controller {
             (Ok(_), _) => info!("Finish Reconciliation for CR {unit}"),
         }
         self.say_result(seen, result.as_ref().map_err(String::as_str)).await;
-        result.map_or(true, |report| report.failed())
+        let failed = result.as_ref().map_or(true, CycleReport::failed);
+        self.remember(unit, result);
+        failed
     }
 
     /// One pass with its log lines, events and numbers. A panic ends the pass alone.

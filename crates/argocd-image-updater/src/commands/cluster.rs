@@ -54,7 +54,7 @@ pub(super) fn run(line: &Line, env: &Environment, settings: Settings) -> Result<
     };
     session::install_tls()?;
     let runtime = session::runtime()?;
-    let failed = runtime.block_on(async {
+    let answer = runtime.block_on(async {
         let config = client_config(&settings, env).await?;
         let place = Place::of(&settings, &config, env)?;
         let settings = Settings { argocd_namespace: Some(place.argocd.clone()), ..settings };
@@ -64,7 +64,7 @@ pub(super) fn run(line: &Line, env: &Environment, settings: Settings) -> Result<
     });
     // What a child or a call still holds must not keep the process.
     runtime.shutdown_background();
-    Ok(Answer::new(String::new(), failed?))
+    answer
 }
 
 fn tell_start(settings: &Settings) {
@@ -234,13 +234,14 @@ fn scope(watch: &WatchScope, pod: Option<(String, &'static str)>, client: &str) 
     }
 }
 
-/// Starts what listens and the controller, and waits for the end. Whether anything failed.
+/// Starts what listens and the controller, and waits for the end. With `--once` there is something
+/// to print.
 async fn serve(
     settings: Settings,
     services: Services,
     config: Config,
     place: Place,
-) -> Result<bool> {
+) -> Result<Answer> {
     let counts = Arc::default();
     let client = servers::client(config, &counts)?;
     let leadership = match place.lease {
@@ -271,11 +272,12 @@ async fn serve(
     let ended = controller.run(contender, &stop).await;
     stop.cancel();
     servers.join_all().await;
-    ended
-        .inspect_err(|error| {
-            error!(logger = "controller-setup", error = %error, "problem running manager");
-        })
-        .map_err(anyhow::Error::new)
+    let failed = ended.inspect_err(|error| {
+        error!(logger = "controller-setup", error = %error, "problem running manager");
+    })?;
+    let once = settings.once.then(|| controller.report());
+    let text = once.map(|report| super::run::printed(&report, &[], &settings));
+    Ok(Answer::new(text.unwrap_or_default(), failed))
 }
 
 fn controller_settings(settings: &Settings) -> ControllerSettings {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use aiu_controller::cluster::files::Problem;
+use aiu_controller::report::CycleReport;
 use anyhow::Result;
 
 use super::Answer;
@@ -17,13 +19,16 @@ pub fn run(line: &Line, env: &Environment) -> Result<Answer> {
         return super::cluster::run(line, env, settings);
     }
     let Opened { runtime, session, manifests, problems, settings } = open(line, env, false)?;
-    let dry_run = settings.dry_run;
     let report = runtime.block_on(session.pass(manifests));
     let failed = report.failed() || problems.iter().any(|problem| problem.fails);
-    let text = match settings.output {
-        Output::Text if dry_run => output::planned(&report, &problems),
-        Output::Text => output::with_problems(&problems, &output::results(&report, false)),
-        Output::Json => output::json(&report, &problems, dry_run),
-    };
-    Ok(Answer::new(text, failed))
+    Ok(Answer::new(printed(&report, &problems, &settings), failed))
+}
+
+/// What one look at everything came to, for standard output.
+pub(super) fn printed(report: &CycleReport, problems: &[Problem], settings: &Settings) -> String {
+    match settings.output {
+        Output::Text if settings.dry_run => output::planned(report, problems),
+        Output::Text => output::with_problems(problems, &output::results(report, false)),
+        Output::Json => output::json(report, problems, settings.dry_run),
+    }
 }

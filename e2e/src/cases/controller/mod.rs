@@ -1,6 +1,7 @@
 //! The controller against the real API server, with the permissions of the install manifests and
 //! none besides. One namespace per case.
 
+mod alike;
 mod annotations;
 mod commits;
 mod faults;
@@ -36,6 +37,8 @@ pub(super) async fn run(tally: &mut Tally, world: &World, program: &Program) {
     tally.case("controller: a broken ImageUpdater stops no other", case).await;
     let case = faults::narrow_permissions(world, program);
     tally.case("controller: a missing permission is named", case).await;
+    let case = alike::folder_and_server(world, program);
+    tally.case("controller: a folder and the API server come to the same", case).await;
     let case = odd::when_asked(world, program);
     tally.case("controller: it looks when it is asked, and rests else", case).await;
     let case = odd::changed_meanwhile(world, program);
