@@ -12,10 +12,10 @@ use aiu_controller::controller::{Controller, ControllerSettings, Interval as Pas
 use aiu_controller::leader::{Contender, Leadership};
 use aiu_controller::registries::RegistriesFile;
 use aiu_controller::unlock::Keys;
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
@@ -266,7 +266,7 @@ async fn serve(
     let servers = servers::listen(&settings, sources, &controller, &client, &stop).await?;
     let contender =
         place.lease.map(|namespace| Contender::new(client, &namespace, identity(), leadership));
-    tokio::spawn(stop_on_signal(stop.clone()));
+    tokio::spawn(Signals::catch()?.stop(stop.clone()));
     tell_parts(&settings);
     info!(logger = "controller-setup", "starting manager");
     let ended = controller.run(contender, &stop).await;
@@ -302,25 +302,34 @@ fn identity() -> String {
     format!("{}_{:016x}{:016x}", host.trim(), random(), random())
 }
 
-/// The first signal asks for an end in order, the second ends at once (spec 22 §3).
-#[expect(clippy::exit, reason = "whoever signals twice does not want to wait for anything")]
-async fn stop_on_signal(stop: CancellationToken) {
-    let (Ok(mut terminate), Ok(mut interrupt)) =
-        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        return warn!("signals cannot be caught; the process ends without farewell");
-    };
-    let mut next = async || {
+/// The signals that ask for an end. They are caught from here on.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn catch() -> Result<Self> {
+        let caught = |kind| signal(kind).context("signals cannot be caught");
+        let terminate = caught(SignalKind::terminate())?;
+        Ok(Self { terminate, interrupt: caught(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) {
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
         }
-    };
-    next().await;
-    info!(logger = "controller-setup", "received shutdown signal");
-    stop.cancel();
-    next().await;
-    std::process::exit(1);
+    }
+
+    /// The first asks for an end in order, the second ends at once (spec 22 §3).
+    async fn stop(mut self, stop: CancellationToken) {
+        self.next().await;
+        info!(logger = "controller-setup", "received shutdown signal");
+        stop.cancel();
+        self.next().await;
+        std::process::exit(1);
+    }
 }
 
 #[cfg(test)]
