@@ -84,6 +84,7 @@ fn install(root: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line::flags::FLAGS;
 
     /// A checkout whose files are stale would install what the code no longer is.
     #[test]
@@ -107,5 +108,22 @@ mod tests {
         fs::write(root.path().join(PARTS[3]), "kind: Other\n").unwrap();
         let said = write_stale(root.path()).unwrap().text;
         assert_eq!(said, "config/install.yaml is written\n");
+    }
+
+    /// A key that the reference names and the Deployment does not hand on would be set in vain.
+    #[test]
+    fn the_deployment_hands_every_key_on() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let manifest = fs::read_to_string(root.join("config/manager/manager.yaml")).unwrap();
+        for flag in FLAGS.iter().filter(|flag| !flag.key.is_empty()) {
+            let key = format!(", key: {}, optional: true}}", flag.key);
+            let handed_on = |variable: &&str| {
+                let entry = manifest.split("- name: ").find(|entry| {
+                    entry.strip_prefix(*variable).is_some_and(|rest| rest.starts_with('\n'))
+                });
+                entry.is_some_and(|entry| entry.contains(&key))
+            };
+            assert!(flag.env.iter().any(|variable| handed_on(&variable)), "{}", flag.key);
+        }
     }
 }
