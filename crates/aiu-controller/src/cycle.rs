@@ -15,7 +15,9 @@ use tokio::time::Instant;
 
 use crate::cluster::Cluster;
 use crate::report::CycleReport;
-use crate::steps::{batch, choose, confirm, contend, inspect, observe, plan, read, scan, write};
+use crate::steps::{
+    batch, choose, confirm, contend, hold, inspect, observe, plan, read, scan, write,
+};
 use crate::unlock::{GitFiles, Keys, unlock};
 
 /// What a pass works with.
@@ -109,6 +111,8 @@ pub struct PassSettings {
     pub message: Arc<Template>,
     /// Files that say whom git believes.
     pub git_files: GitFiles,
+    /// What a person took back stays back (spec 40 B10).
+    pub hold_reverted: bool,
     /// All Applications of a branch share a commit (spec 40 B15).
     pub one_commit_per_branch: bool,
     /// Who commits, and when.
@@ -136,6 +140,7 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     inspect::inspect(&mut shortlists, floor, world).await;
     choose::decisions(&mut rows, &shortlists, world);
     confirm::confirm(&mut rows, world).await;
+    hold::hold(&mut rows, world).await;
     let changes = batch::changes(&rows);
 
     let batches = batch::batches(&mut rows, &changes, &texts);

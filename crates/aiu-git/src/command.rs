@@ -49,6 +49,9 @@ pub(crate) enum Step {
     ReadBlobs,
     Commit,
     Sign,
+    FetchHistory,
+    Log,
+    Remember,
     Push,
 }
 
@@ -59,7 +62,9 @@ impl Step {
             Self::Init => "init",
             Self::ListRefs => "for-each-ref",
             Self::LsRemote => "ls-remote",
-            Self::FetchTips | Self::FetchBlobs => "fetch",
+            Self::FetchTips | Self::FetchBlobs | Self::FetchHistory => "fetch",
+            Self::Log => "log",
+            Self::Remember => "update-ref",
             Self::ListTree => "ls-tree",
             Self::ReadBlobs => "cat-file",
             Self::Commit => "fast-import",

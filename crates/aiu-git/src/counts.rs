@@ -44,7 +44,10 @@ impl Counters {
             | Step::ListTree
             | Step::ReadBlobs
             | Step::Commit
-            | Step::Sign => {}
+            | Step::Sign
+            | Step::FetchHistory
+            | Step::Log
+            | Step::Remember => {}
         }
     }
 

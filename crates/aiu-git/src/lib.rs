@@ -31,7 +31,7 @@ pub use commit::{Identity, Signature};
 pub use counts::GitCounts;
 pub use credentials::{AccessId, GitAccess};
 pub use error::{GitError, WriteError};
-pub use mirror::{BranchRead, BranchTexts, FileText, Mirrors, Wanted};
+pub use mirror::{BranchRead, BranchTexts, FileText, Messages, Mirrors, Wanted};
 pub use object::ObjectId;
 pub use redact::shown_url;
 pub use settings::{GitSettings, Growth};

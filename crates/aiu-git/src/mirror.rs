@@ -6,6 +6,7 @@
 //! is the writer's work; it stands on the [`Ground`] that is laid here.
 
 mod ask;
+mod history;
 mod store;
 mod turn;
 
@@ -32,9 +33,10 @@ use crate::settings::GitSettings;
 use crate::snapshot::{File, Snapshot, pick};
 use crate::tree::{FileProblem, candidates};
 
+pub use history::Messages;
 pub(crate) use store::Store;
 use turn::Turn;
-pub(crate) use turn::{draft_ref, tip_ref};
+pub(crate) use turn::{draft_ref, ours_ref, tip_ref};
 
 /// Files of one branch that somebody wants to read.
 #[derive(Clone, Debug)]

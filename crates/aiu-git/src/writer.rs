@@ -39,6 +39,8 @@ pub struct WriteOrder {
     pub signature: Signature,
     /// What they say.
     pub message: Message,
+    /// What is pushed is remembered, whatever becomes of the branch (`--hold-reverted`).
+    pub remembers: bool,
     /// All Applications of a branch share a commit (`--commit-per branch`).
     pub one_per_branch: bool,
     /// Everything is done but the push (`--dry-run`, `plan`).

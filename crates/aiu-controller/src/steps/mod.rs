@@ -7,6 +7,7 @@ pub mod batch;
 pub mod choose;
 pub mod confirm;
 pub mod contend;
+pub mod hold;
 pub mod inspect;
 pub mod manifests;
 pub mod observe;

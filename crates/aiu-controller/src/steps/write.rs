@@ -12,6 +12,7 @@ use futures::StreamExt as _;
 
 use super::Row;
 use super::batch::{Batches, Change, SpecBatch};
+use super::hold::with_trailers;
 use crate::cluster::{PatchError, Patched};
 use crate::cycle::World;
 use crate::report::{CycleReport, Write, WritePlace};
@@ -29,12 +30,15 @@ pub async fn write(batches: Batches, world: &World) -> AllWritten {
     let specs = futures::stream::iter(patches).buffered(world.settings.concurrency.max(1));
     let specs = specs.collect().await;
     let template = Arc::clone(&world.settings.message);
+    let holds = world.settings.hold_reverted;
     let order = WriteOrder {
         signature: world.settings.signature.clone(),
         message: Arc::new(move |plans, changes| {
             let names: Vec<&str> = plans.iter().map(|plan| &*plan.application.name).collect();
-            commit_message(&template, &names.join(", "), changes).text
+            let text = commit_message(&template, &names.join(", "), changes).text;
+            if holds { with_trailers(&text, plans, changes) } else { text }
         }),
+        remembers: holds,
         one_per_branch: world.settings.one_commit_per_branch,
         dry_run: world.settings.dry_run,
     };

@@ -74,6 +74,13 @@ pub enum HoldReason {
         /// The best one listed.
         best: Tag,
     },
+    /// It was moved to this value before, and a person took it back (spec 40 B10).
+    Reverted {
+        /// What is there now.
+        now: String,
+        /// What it would go to again.
+        wanted: String,
+    },
 }
 
 /// What a decision depends on besides the image and its policy.
@@ -214,6 +221,7 @@ impl HoldReason {
     pub fn reason(&self) -> &'static str {
         match self {
             Self::WouldDowngrade { .. } => "WouldDowngrade",
+            Self::Reverted { .. } => "Reverted",
         }
     }
 }
@@ -225,6 +233,9 @@ impl fmt::Display for HoldReason {
                 f,
                 "{best} is lower than the current {current}, which the registry no longer lists"
             ),
+            Self::Reverted { now, wanted } => {
+                write!(f, "it was moved to {wanted} before, and somebody has put {now} back")
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-use super::{Candidate, Decision, NoCandidate, Rejection, Verdict};
+use super::{Candidate, Decision, HoldReason, NoCandidate, Rejection, Verdict};
 use crate::image::{Tag, TagRef};
 use crate::policy::{Merit, Reason};
 
@@ -41,7 +41,7 @@ pub enum Fate<'a> {
     /// It is what is there, and stays.
     Kept,
     /// It is the best, but lower than what is there.
-    Held,
+    Held(&'a HoldReason),
     /// It could have been chosen, were it not for this one.
     OutrankedBy(&'a Tag),
     /// It could not be chosen.
@@ -100,10 +100,10 @@ fn fate_of_candidate<'a>(decision: &'a Decision, tag: &'a Tag) -> Fate<'a> {
     if chosen != tag {
         return Fate::OutrankedBy(chosen);
     }
-    match decision.verdict {
+    match &decision.verdict {
         Verdict::UpdateTo(_) => Fate::Chosen,
         Verdict::UpToDate => Fate::Kept,
-        Verdict::Held(_) => Fate::Held,
+        Verdict::Held(reason) => Fate::Held(reason),
         Verdict::NoCandidate(_) => Fate::Undecided,
     }
 }
@@ -114,7 +114,7 @@ impl Fate<'_> {
         match self {
             Self::Chosen => "Chosen",
             Self::Kept => "Kept",
-            Self::Held => "WouldDowngrade",
+            Self::Held(reason) => reason.reason(),
             Self::OutrankedBy(_) => "Outranked",
             Self::Rejected(reason) => reason.word(),
             Self::Undecided => NoCandidate::NotInspected.reason(),
@@ -127,7 +127,12 @@ impl fmt::Display for Fate<'_> {
         match self {
             Self::Chosen => f.write_str("is chosen"),
             Self::Kept => f.write_str("is kept"),
-            Self::Held => f.write_str("is the best left, but lower than the current version"),
+            Self::Held(HoldReason::WouldDowngrade { .. }) => {
+                f.write_str("is the best left, but lower than the current version")
+            }
+            Self::Held(HoldReason::Reverted { .. }) => {
+                f.write_str("is the best, but was taken back by a person")
+            }
             Self::OutrankedBy(winner) => write!(f, "is outranked by {winner}"),
             Self::Rejected(reason) => f.write_str(reason.sentence()),
             Self::Undecided => f.write_str("has not been looked at"),

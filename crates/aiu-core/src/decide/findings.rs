@@ -34,6 +34,8 @@ pub fn findings(
         Verdict::Held(HoldReason::WouldDowngrade { current, best }) => {
             findings.push(would_downgrade(current, best));
         }
+        // Who found that out tells of it.
+        Verdict::Held(HoldReason::Reverted { .. }) => {}
         Verdict::UpdateTo(_) | Verdict::UpToDate => findings.extend(asked.no_allow_tags()),
     }
     findings.extend(asked.constraint_from_tag());

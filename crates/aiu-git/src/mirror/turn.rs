@@ -327,7 +327,12 @@ pub(crate) fn draft_ref(branch: &str) -> String {
     format!("refs/drafts/{}", name_of(branch))
 }
 
-fn name_of(branch: &str) -> String {
+/// Under which a mirror keeps those commits of ours that were pushed to a branch.
+pub(crate) fn ours_ref(branch: &str) -> String {
+    format!("refs/ours/{}", name_of(branch))
+}
+
+pub(super) fn name_of(branch: &str) -> String {
     let hash = Sha256::digest(branch);
     let (start, _) = hash.split_first_chunk().expect("the hash has 32 bytes");
     format!("{:032x}", u128::from_be_bytes(*start))

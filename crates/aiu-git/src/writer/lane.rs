@@ -146,6 +146,9 @@ impl Worker {
             }
             push(&self.mirror, ground, last).await?;
             self.mirror.pushed(&ground.store, &ground.branch.pushed, last).await;
+            if items.iter().any(|item| item.order.remembers) {
+                self.mirror.remember(ground, last).await;
+            }
         }
         Ok(ids)
     }

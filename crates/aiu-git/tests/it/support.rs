@@ -156,6 +156,7 @@ pub(crate) fn order() -> WriteOrder {
             let names: Vec<&str> = plans.iter().map(|plan| &*plan.application.name).collect();
             format!("update {}\n\n{}\n", names.join(", "), changes.join("\n"))
         }),
+        remembers: false,
         one_per_branch: false,
         dry_run: false,
     }

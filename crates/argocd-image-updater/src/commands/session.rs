@@ -141,6 +141,7 @@ pub fn services(
         concurrency: settings.concurrency,
         message: Arc::clone(&commits.message),
         git_files: settings.git.files.clone(),
+        hold_reverted: settings.hold_reverted,
         one_commit_per_branch: commits.settings.one_per_branch,
         signature: Signature {
             author: identity.clone(),

@@ -202,7 +202,6 @@ pub const FLAGS: &[Flag] = &[
     flag("allow-downgrade", Switch, "false").env(&["IMAGE_UPDATER_ALLOW_DOWNGRADE"]).key("allow-downgrade").on(LOOK)
         .help("Let an image go down when its running version is gone from the registry"),
     flag("hold-reverted", Switch, "false").env(&["IMAGE_UPDATER_HOLD_REVERTED"]).key("hold-reverted").on(COMMIT)
-        .refused("reverts are not recognised yet, and what a person took back would be written again")
         .help("Leave alone what a person has taken back, until a newer tag wins"),
     flag("registries-conf-path", Text, "/app/config/registries.conf").on(LOOK)
         .help("The registries file; empty for the built-in registries only"),

@@ -12,7 +12,7 @@ use crate::program::{Ran, pass, run};
 /// Two Applications with a kustomization each on one branch, and a registry with newer tags.
 pub(crate) struct World {
     pub(crate) remote: GitRemote,
-    _registry: Registry,
+    pub(crate) registry: Registry,
     folder: TempDir,
 }
 
@@ -55,7 +55,7 @@ spec: {{source: {{repoURL: '{}', path: {name}}}}}
             registry.url()
         );
         fs::write(folder.path().join("registries.conf"), conf).unwrap();
-        Self { remote, _registry: registry, folder }
+        Self { remote, registry, folder }
     }
 
     pub(crate) fn pass(&self, more: &[&str]) -> Ran {

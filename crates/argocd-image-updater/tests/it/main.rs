@@ -10,6 +10,8 @@ mod commits;
 #[cfg(test)]
 mod git_access;
 #[cfg(test)]
+mod hold;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod plan;
