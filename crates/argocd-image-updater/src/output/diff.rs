@@ -141,7 +141,7 @@ mod tests {
     /// Every kind of text and name that files may have, applied by git itself.
     #[test]
     fn git_applies_what_is_printed() {
-        let twenty: String = (0..20).map(|line| format!("k{line}: same\n")).collect();
+        let twenty = (0..20).fold(String::new(), |text, line| format!("{text}k{line}: same\n"));
         let last = twenty.replace("k19: same", "k19: other");
         #[rustfmt::skip]
         let rows = [

@@ -34,7 +34,7 @@ fn every_report_names_what_proves_it() {
     let (mut code_text, mut faults) = (String::new(), String::new());
     code(&root.join("crates"), &mut code_text);
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| B")).collect();
-    assert_eq!(rows.len(), 75);
+    assert_eq!(rows.len(), 93);
     for (at, row) in rows.iter().enumerate() {
         let number = format!("B{:02}", at + 1);
         let here = row.split(" | ").nth(2).unwrap_or_default();
@@ -50,4 +50,23 @@ fn every_report_names_what_proves_it() {
         }
     }
     assert!(faults.is_empty(), "\n{faults}");
+}
+
+/// The page of conformance names tests that are there.
+#[test]
+fn the_conformance_of_git_names_what_proves_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/design/conformance-git.md")).unwrap();
+    let mut code_text = String::new();
+    code(&root.join("crates"), &mut code_text);
+    let names =
+        page.split('`').skip(1).step_by(2).filter(|name| !name.contains(['*', '\n', '.', '…']));
+    let scenarios = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|name| name.starts_with("scenarios/") && !name.ends_with('…'));
+    let gone: Vec<&str> =
+        names.chain(scenarios).filter(|it| is_gone(&root, &code_text, it)).collect();
+    assert!(gone.is_empty(), "{gone:?}");
 }

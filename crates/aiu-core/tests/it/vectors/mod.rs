@@ -70,17 +70,17 @@ const OPEN: &[(&str, &[&str])] = &[(
         "manifest_target",
         "merge_update_settings",
         "merge_verification",
-        "merge_write_back",
         "platform",
         "platform_keys",
         "platform_wanted",
-        "write_back",
     ],
 )];
 
 /// Kinds that another crate answers, in tests of its own, by file.
-const ELSEWHERE: &[(&str, &[&str])] =
-    &[("config", &["env_credentials", "pull_secret", "secret_credentials"])];
+const ELSEWHERE: &[(&str, &[&str])] = &[(
+    "config",
+    &["env_credentials", "merge_write_back", "pull_secret", "secret_credentials", "write_back"],
+)];
 
 /// What answers the cases of one file.
 pub(crate) struct Answers {
