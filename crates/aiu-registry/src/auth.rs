@@ -100,6 +100,7 @@ pub(crate) fn scheme_of(refusal: &Answer, credentials: &Credentials) -> Option<S
         return Some(Scheme::Bearer(Realm {
             url: bearer.parameters.get("realm").cloned().unwrap_or_default(),
             service: bearer.parameters.get("service").cloned(),
+            scope: bearer.parameters.get("scope").cloned(),
         }));
     }
     credentials.pair()?;

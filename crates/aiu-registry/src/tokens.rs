@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aiu_http::{Call, Url, header};
+use aiu_http::{Answer, Call, Url, header};
 use secrecy::SecretString;
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -45,6 +45,8 @@ type Given = Result<Arc<Token>, ScanError>;
 pub(crate) struct Realm {
     pub(crate) url: String,
     pub(crate) service: Option<String>,
+    /// What the refused request would have needed, in the registry's words.
+    pub(crate) scope: Option<String>,
 }
 
 pub(crate) struct Tokens {
@@ -97,7 +99,36 @@ async fn fetch(
     credentials: &Credentials,
     realm: &Realm,
 ) -> Given {
-    let url = token_url(remote, credentials, realm).map_err(|cause| remote.bad_answer(cause))?;
+    let scope = scope(remote);
+    let answer = request(http, remote, credentials, realm, &scope).await?;
+    let is_refused = |answer: &Answer| matches!(answer.status.as_u16(), 400 | 401 | 403);
+    // Some tokens may do less than what is usually asked for, and are refused whole: then it is
+    // asked for what the registry itself named, if that is about this repository.
+    let narrower = realm.scope.as_deref().filter(|named| {
+        let own = scope.rsplit_once(':').map_or(&*scope, |(own, _)| own);
+        **named != *scope && named.strip_prefix(own).is_some_and(|rest| rest.starts_with(':'))
+    });
+    let answer = match narrower {
+        Some(narrower) if is_refused(&answer) => {
+            request(http, remote, credentials, realm, narrower).await?
+        }
+        _ => answer,
+    };
+    if is_refused(&answer) {
+        return Err(remote.unauthorized(api_error::said(&answer)));
+    }
+    given(remote, &answer)
+}
+
+/// Asks for a token once.
+async fn request(
+    http: &aiu_http::Http,
+    remote: &Remote<'_>,
+    credentials: &Credentials,
+    realm: &Realm,
+    scope: &str,
+) -> Result<Answer, ScanError> {
+    let url = token_url(credentials, realm, scope).map_err(|cause| remote.bad_answer(cause))?;
     let mut call = Call::get(url.clone()).tls(remote.tls.clone());
     if url.origin() == remote.api.origin() {
         call = call.rate(remote.rate);
@@ -105,12 +136,13 @@ async fn fetch(
     if let Some((user, password)) = credentials.pair() {
         call = call.header(header::AUTHORIZATION, auth::basic(user, password));
     }
-    let answer = http.send(&call).await.map_err(|error| remote.error(ScanProblem::of(error)))?;
-    if matches!(answer.status.as_u16(), 400 | 401 | 403) {
-        return Err(remote.unauthorized(api_error::said(&answer)));
-    }
+    http.send(&call).await.map_err(|error| remote.error(ScanProblem::of(error)))
+}
+
+/// The token in an answer.
+fn given(remote: &Remote<'_>, answer: &Answer) -> Given {
     if !answer.status.is_success() {
-        return Err(remote.failing(&answer));
+        return Err(remote.failing(answer));
     }
     let given: TokenAnswer = serde_json::from_slice(&answer.body).map_err(|_| {
         remote.bad_answer("the authorization server's answer is no JSON object".to_owned())
@@ -125,24 +157,28 @@ async fn fetch(
 }
 
 /// `realm?service=…&scope=…`, beside parameters that the realm has already.
-fn token_url(remote: &Remote<'_>, credentials: &Credentials, realm: &Realm) -> Result<Url, String> {
+fn token_url(credentials: &Credentials, realm: &Realm, scope: &str) -> Result<Url, String> {
     if realm.url.is_empty() {
         return Err("no realm specified for token auth challenge".to_owned());
     }
     let parsed = realm.url.parse::<Url>();
     let mut url = parsed.map_err(|_| "the realm of its challenge is no URL".to_owned())?;
-    let actions = actions(&remote.request.endpoint.api_url);
-    let scope = format!("repository:{}:{actions}", remote.request.path);
     let mut query = url.query_pairs_mut();
     if let Some(service) = &realm.service {
         query.append_pair("service", service);
     }
-    query.append_pair("scope", &scope);
+    query.append_pair("scope", scope);
     if let Some((user, _)) = credentials.pair() {
         query.append_pair("account", user);
     }
     drop(query);
     Ok(url)
+}
+
+/// What a token is good for, of which repository.
+fn scope(remote: &Remote<'_>) -> String {
+    let actions = actions(&remote.request.endpoint.api_url);
+    format!("repository:{}:{actions}", remote.request.path)
 }
 
 /// What a token is asked to allow (spec 11 HTT-020, HTT-021).

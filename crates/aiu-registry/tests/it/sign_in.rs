@@ -183,3 +183,14 @@ async fn an_unusable_answer_of_the_token_server_is_told() {
         assert!(told.starts_with(reason) && told.contains(cause), "{fault:?}: {told}");
     }
 }
+
+/// Report B92: a token that may list and no more is refused what is usually asked for.
+#[tokio::test]
+async fn a_narrow_token_is_asked_for_what_the_registry_names() {
+    let registry = registry(Access::Narrow { action: "metadata_read".to_owned() }).await;
+    let scanner = scanner();
+    assert_eq!(told(&scanner, &about(&registry, "org/app"), &registry).await, "1.0");
+    assert_eq!(counted(&registry), "4: 2 + 2 + 0", "refused, asked as usual, asked as named");
+    assert_eq!(told(&scanner, &about(&registry, "org/app"), &registry).await, "1.0");
+    assert_eq!(counted(&registry), "5: 3 + 2 + 0", "and kept");
+}

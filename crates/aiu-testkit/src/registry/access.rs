@@ -34,6 +34,12 @@ pub enum Access {
         /// Offers basic as a second challenge.
         offer_basic: bool,
     },
+    /// A token for one action alone, as accounts with narrow rights get: asked for another one,
+    /// or for more, the token endpoint refuses.
+    Narrow {
+        /// The action, such as `metadata_read`.
+        action: String,
+    },
 }
 
 impl Access {
@@ -68,6 +74,12 @@ impl Access {
         match self {
             Self::Open => Vec::new(),
             Self::Basic { .. } => vec![basic],
+            Self::Narrow { action } => {
+                let name = repository.unwrap_or_default();
+                vec![format!(
+                    "Bearer realm=\"{origin}/token\",service=\"testkit\",scope=\"repository:{name}:{action}\""
+                )]
+            }
             Self::Bearer { offer_basic, .. } => {
                 let scope = repository
                     .map(|name| format!(",scope=\"repository:{name}:pull\""))
@@ -88,6 +100,7 @@ impl Access {
         match self {
             Self::Open => true,
             Self::Basic { user, password } => is_basic(headers, user, password),
+            Self::Narrow { .. } => tokens.admits(bearer(headers), repository),
             Self::Bearer { login, offer_basic, .. } => {
                 let by_basic = *offer_basic
                     && login.as_ref().is_some_and(|(user, pass)| is_basic(headers, user, pass));
@@ -97,8 +110,9 @@ impl Access {
     }
 
     /// Whether the token endpoint serves a request with these headers.
-    pub(super) fn gives_token(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn gives_token(&self, headers: &HeaderMap, scope: &str) -> bool {
         match self {
+            Self::Narrow { action } => scope.rsplit(':').next() == Some(action),
             Self::Open | Self::Basic { .. } => false,
             Self::Bearer { login: None, .. } => true,
             Self::Bearer { login: Some((user, password)), .. } => is_basic(headers, user, password),

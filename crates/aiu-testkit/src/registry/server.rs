@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -231,11 +232,14 @@ impl State {
 
     fn token(&self, query: &Parameters, headers: &HeaderMap) -> Response {
         let access = self.access.lock().clone();
-        if !access.gives_token(headers) {
+        let scope = query.get("scope").map_or("", String::as_str);
+        if !access.gives_token(headers, scope) {
             return refusal(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "incorrect login");
         }
-        let Access::Bearer { lifetime, oauth_key, .. } = access else {
-            return StatusCode::NOT_FOUND.into_response();
+        let (lifetime, oauth_key) = match access {
+            Access::Bearer { lifetime, oauth_key, .. } => (lifetime, oauth_key),
+            Access::Narrow { .. } => (Duration::from_mins(5), false),
+            Access::Open | Access::Basic { .. } => return StatusCode::NOT_FOUND.into_response(),
         };
         let repository = query.get("scope").and_then(|scope| scope_repository(scope));
         let token = self.tokens.give(repository, lifetime);
