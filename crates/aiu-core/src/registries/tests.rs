@@ -61,6 +61,16 @@ fn the_registry_of_an_image() {
     }
 }
 
+/// Report B98.
+#[test]
+fn a_slash_at_the_end_of_an_api_url_is_none_of_it() {
+    for url in ["https://reg.example", "https://reg.example/"] {
+        let text = format!("registries: [{{ name: r, prefix: r.test, api_url: '{url}' }}]");
+        let endpoint = Registries::parse(&text).unwrap().endpoint_for(&repository("r.test/app"));
+        assert_eq!(&*endpoint.api_url, "https://reg.example");
+    }
+}
+
 #[test]
 fn images_without_registry_are_those_of_the_default() {
     #[rustfmt::skip]

@@ -2,6 +2,7 @@
 
 mod clouds;
 mod credentials;
+mod hostile;
 mod inspecting;
 mod listing;
 mod refusals;

@@ -22,6 +22,8 @@ mod readme;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod registry_counts;
+#[cfg(test)]
 mod reload;
 #[cfg(test)]
 mod reports;
