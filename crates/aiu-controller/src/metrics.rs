@@ -14,6 +14,7 @@ use aiu_core::decide::Verdict;
 use aiu_core::image::Repository;
 use aiu_core::outcome::{ImageKey, Outcome};
 use aiu_core::report::Severity;
+use aiu_git::PushStats;
 use aiu_registry::HostStats;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -108,6 +109,12 @@ pub struct PushCounts {
     pub pushes: u64,
     /// Pushes that somebody else's came before.
     pub races: u64,
+}
+
+impl From<PushStats> for PushCounts {
+    fn from(PushStats { host, pushes, races }: PushStats) -> Self {
+        Self { host, pushes, races }
+    }
 }
 
 impl Default for Metrics {

@@ -1,6 +1,9 @@
 //! How often git was run, for metrics and for the tests that hold the budgets.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
 
 use crate::command::Step;
 
@@ -21,8 +24,23 @@ pub struct GitCounts {
     pub rebuilt: u64,
 }
 
+/// What was pushed to one host since start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PushStats {
+    /// Host and port as in the URL; `local` for repositories on this disk.
+    pub host: String,
+    /// Pushes, successful or not.
+    pub pushes: u64,
+    /// Those that somebody else's came before.
+    pub races: u64,
+}
+
+/// More hosts than this are not told apart.
+const MAX_HOSTS: usize = 100;
+
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
+    by_host: Mutex<BTreeMap<String, (u64, u64)>>,
     ls_remote: AtomicU64,
     fetch_tip: AtomicU64,
     fetch_blobs: AtomicU64,
@@ -49,6 +67,26 @@ impl Counters {
             | Step::Log
             | Step::Remember => {}
         }
+    }
+
+    /// A push to this host has ended.
+    pub(crate) fn pushed(&self, host: &str, was_race: bool) {
+        let mut by_host = self.by_host.lock();
+        let is_new = !by_host.contains_key(host);
+        let host = if is_new && by_host.len() >= MAX_HOSTS { "others" } else { host };
+        let (pushes, races) = by_host.entry(host.to_owned()).or_default();
+        *pushes += 1;
+        *races += u64::from(was_race);
+    }
+
+    pub(crate) fn pushes(&self) -> Vec<PushStats> {
+        let by_host = self.by_host.lock();
+        let stats = |(host, &(pushes, races)): (&String, &(u64, u64))| PushStats {
+            host: host.clone(),
+            pushes,
+            races,
+        };
+        by_host.iter().map(stats).collect()
     }
 
     pub(crate) fn rebuilt(&self) {

@@ -28,7 +28,7 @@ mod tree;
 mod writer;
 
 pub use commit::{Identity, Signature};
-pub use counts::GitCounts;
+pub use counts::{GitCounts, PushStats};
 pub use credentials::{AccessId, GitAccess};
 pub use error::{GitError, WriteError};
 pub use mirror::{BranchRead, BranchTexts, FileText, Messages, Mirrors, Wanted};

@@ -22,7 +22,7 @@ use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 
 use crate::command::Git;
-use crate::counts::GitCounts;
+use crate::counts::{GitCounts, PushStats};
 use crate::credentials::{AccessId, GitAccess};
 use crate::error::GitError;
 use crate::listing::Resolved;
@@ -140,6 +140,11 @@ impl Mirrors {
     /// How often git was run so far.
     pub fn counts(&self) -> GitCounts {
         self.git.counters.now()
+    }
+
+    /// What was pushed so far, by host.
+    pub fn pushes(&self) -> Vec<PushStats> {
+        self.git.counters.pushes()
     }
 
     pub(crate) fn settings(&self) -> &GitSettings {

@@ -34,10 +34,12 @@ pub(crate) async fn push(
         .within(ground.store.folder())
         .towards(&mirror.remote, &mirror.access);
     let mut output = Vec::new();
-    match mirror.git.run(call, &mut |piece| output.extend_from_slice(piece)).await {
-        Ok(()) => Ok(()),
-        Err(error) => Err(explain(mirror, branch, &String::from_utf8_lossy(&output), error)),
-    }
+    let ran = mirror.git.run(call, &mut |piece| output.extend_from_slice(piece)).await;
+    let pushed =
+        ran.map_err(|error| explain(mirror, branch, &String::from_utf8_lossy(&output), error));
+    let was_race = matches!(pushed, Err(NotPushed::Lost { .. }));
+    mirror.git.counters.pushed(mirror.remote.host(), was_race);
+    pushed
 }
 
 fn explain(mirror: &Mirror, branch: &Arc<str>, output: &str, error: CallError) -> NotPushed {

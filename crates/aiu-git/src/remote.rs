@@ -135,6 +135,17 @@ impl RemoteUrl {
         Arc::clone(&self.shown)
     }
 
+    /// Host and port, for counters; `local` where there is none.
+    pub(crate) fn host(&self) -> &str {
+        let (authority, ends) = match self.shown.split_once("://") {
+            Some((_, rest)) => (rest, &['/'][..]),
+            None => (&*self.shown, &['/', ':'][..]),
+        };
+        let authority = authority.split(ends).next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        if host.is_empty() { "local" } else { host }
+    }
+
     /// Which repository is meant.
     pub fn id(&self) -> &RemoteId {
         &self.id

@@ -102,3 +102,19 @@ fn a_user_alone_stays_for_the_helpers_to_see_but_is_not_shown() {
     assert_eq!(remote.url(), "https://org@dev.azure.com/org/p/_git/r");
     assert_eq!(remote.to_string(), "https://***@dev.azure.com/org/p/_git/r");
 }
+
+#[test]
+fn counters_go_by_host_without_user_and_path() {
+    #[rustfmt::skip]
+    let rows = [
+        ("https://u:p@h.test:8443/o/r.git", "h.test:8443"),
+        ("https://h.test/o/r",              "h.test"),
+        ("ssh://git@h.test:22/o/r",         "h.test:22"),
+        ("git@h.test:o/r.git",              "h.test"),
+        ("/srv/git/r.git",                  "local"),
+        ("file:///srv/git/r.git",           "local"),
+    ];
+    for (address, host) in rows {
+        assert_eq!(RemoteUrl::parse(address, true).unwrap().host(), host, "{address}");
+    }
+}

@@ -56,6 +56,9 @@ async fn rivals_at_the_server_itself_are_waited_out() {
     let expected = ["update one", "rival", "rival", "rival", "rival", "seed"];
     assert_eq!(subjects(&remote, "main"), expected);
     assert_eq!(remote.pushes(), (5, 1));
+    let counted = bench.mirrors.pushes();
+    let counted: Vec<_> = counted.iter().map(|p| (&*p.host, p.pushes, p.races)).collect();
+    assert_eq!(counted, [("local", 5, 4)]);
 }
 
 #[tokio::test]

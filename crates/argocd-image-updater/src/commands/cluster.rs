@@ -252,6 +252,7 @@ async fn serve(
     let sources = Sources {
         metrics: Arc::default(),
         scanner: services.session.scanner(),
+        mirrors: services.mirrors,
         api: counts,
         leadership: leadership.clone(),
     };

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use aiu_controller::controller::{Controller, Happened, Observer};
 use aiu_controller::leader::Leadership;
 use aiu_controller::metrics::{Measured, Metrics};
+use aiu_git::Mirrors;
 use aiu_registry::Scanner;
 use aiu_web::{Certificates, Check, Guard, Limits, Page, Transport};
 use anyhow::{Context as _, Result};
@@ -55,6 +56,7 @@ pub(super) fn client(config: Config, counts: &Arc<ApiCounts>) -> Result<Client> 
 pub(super) struct Sources {
     pub(super) metrics: Arc<Metrics>,
     pub(super) scanner: Arc<Scanner>,
+    pub(super) mirrors: Arc<Mirrors>,
     pub(super) api: Arc<ApiCounts>,
     pub(super) leadership: Leadership,
 }
@@ -75,7 +77,7 @@ impl Sources {
         Arc::new(move || {
             let measured = Measured {
                 registries: self.scanner.stats().into_iter().map(Into::into).collect(),
-                pushes: Vec::new(),
+                pushes: self.mirrors.pushes().into_iter().map(Into::into).collect(),
                 queues: vec![("passes", controller.waiting())],
                 api_requests: self.api.requests.load(Ordering::Relaxed),
                 api_errors: self.api.errors.load(Ordering::Relaxed),
