@@ -61,7 +61,7 @@ fn the_registry_of_an_image() {
     }
 }
 
-/// Report B98.
+/// Report B101.
 #[test]
 fn a_slash_at_the_end_of_an_api_url_is_none_of_it() {
     for url in ["https://reg.example", "https://reg.example/"] {

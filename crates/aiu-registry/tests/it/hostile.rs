@@ -80,7 +80,7 @@ async fn a_script_that_floods_its_output_is_refused_and_not_shown() {
     assert!(told.len() < 1000 && !told.contains("SSSS"), "{} bytes", told.len());
 }
 
-/// Report B100: the token server is trusted like the registry that names it.
+/// Report B103: the token server is trusted like the registry that names it.
 #[tokio::test]
 async fn a_token_server_elsewhere_may_show_a_certificate_of_the_same_authority() {
     let (registry, tokens) = (Registry::start_tls().await, Registry::start_tls().await);

@@ -184,7 +184,7 @@ async fn an_unusable_answer_of_the_token_server_is_told() {
     }
 }
 
-/// Report B92: a token that may list and no more is refused what is usually asked for.
+/// Report B95: a token that may list and no more is refused what is usually asked for.
 #[tokio::test]
 async fn a_narrow_token_is_asked_for_what_the_registry_names() {
     let registry = registry(Access::Narrow { action: "metadata_read".to_owned() }).await;
