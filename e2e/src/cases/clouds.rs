@@ -2,6 +2,8 @@
 //! opens a real registry, and moto computes every signature again. The steps are those of the
 //! guides.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 
 use super::{Tally, World, same};
@@ -128,8 +130,14 @@ impl Given {
     ) -> Result<()> {
         let said = self.pass(program, name, host, entry, surroundings, 0).await?;
         let expected = application(host).replace(":1.0.0'", ":1.1.0'");
-        same(name, &read(self.folder.as_ref(), &format!("{name}/manifests/app.yaml"))?, &expected)
-            .with_context(|| said)
+        let folder = Path::new(&self.folder).join(name);
+        same(name, &read(&folder, "manifests/app.yaml")?, &expected).with_context(|| said)?;
+        let image = format!("{host}/{REPOSITORY}");
+        let arguments = ["test", &image, "--registries-conf-path", "registries.conf"];
+        let run = program.run_in("test", &arguments, &folder, surroundings).await?;
+        let latest = format!("latest image according to constraint is {image}:1.1.0");
+        ensure!(run.said.contains(&latest), "`test` does not say so{}", run.said);
+        told_nothing_secret(name, &run.said, surroundings)
     }
 
     /// One pass that signs in nowhere, and says why.
@@ -172,14 +180,19 @@ impl Given {
         ];
         let run = program.run_in(name, arguments.as_flattened(), &folder, surroundings).await?;
         ensure!(run.code == Some(code), "{name} ended with {:?}{}", run.code, run.said);
-        for (variable, value) in surroundings {
-            let secret = variable.contains("SECRET_ACCESS_KEY");
-            ensure!(!secret || !run.said.contains(value), "{name}: {variable} is told");
-        }
-        ensure!(!run.said.contains("eyJ"), "{name}: a token is told: {}", run.said);
-        ensure!(!run.said.contains("auth-token"), "{name}: a password is told: {}", run.said);
+        told_nothing_secret(name, &run.said, surroundings)?;
         Ok(run.said)
     }
+}
+
+fn told_nothing_secret(name: &str, said: &str, surroundings: &[(&str, &str)]) -> Result<()> {
+    for (variable, value) in surroundings {
+        let secret = variable.contains("SECRET_ACCESS_KEY");
+        ensure!(!secret || !said.contains(value), "{name}: {variable} is told");
+    }
+    ensure!(!said.contains("eyJ"), "{name}: a token is told: {said}");
+    ensure!(!said.contains("auth-token"), "{name}: a password is told: {said}");
+    Ok(())
 }
 
 fn application(host: &str) -> String {
