@@ -87,7 +87,6 @@ pub enum AnnotationMode {
 /// How a pass behaves.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct PassSettings {
     /// Namespace of objects that name none, and of Applications with short override names.
     pub namespace: String,

@@ -117,13 +117,13 @@ mod tests {
         let manifest = fs::read_to_string(root.join("config/manager/manager.yaml")).unwrap();
         for flag in FLAGS.iter().filter(|flag| !flag.key.is_empty()) {
             let key = format!(", key: {}, optional: true}}", flag.key);
-            let handed_on = |variable: &&str| {
+            let handed_on = |variable: &str| {
                 let entry = manifest.split("- name: ").find(|entry| {
-                    entry.strip_prefix(*variable).is_some_and(|rest| rest.starts_with('\n'))
+                    entry.strip_prefix(variable).is_some_and(|rest| rest.starts_with('\n'))
                 });
                 entry.is_some_and(|entry| entry.contains(&key))
             };
-            assert!(flag.env.iter().any(|variable| handed_on(&variable)), "{}", flag.key);
+            assert!(flag.env.iter().any(|variable| handed_on(variable)), "{}", flag.key);
         }
     }
 }
