@@ -11,6 +11,7 @@ pub mod annotations;
 pub mod application;
 pub mod crd;
 pub mod image_updater;
+pub mod origin;
 pub mod patch;
 pub mod plan;
 pub mod resolve;

@@ -11,6 +11,7 @@ use aiu_core::policy::UpdatePolicy;
 use aiu_core::registries::Endpoint;
 use aiu_core::report::Finding;
 
+use crate::origin::Setting;
 use crate::source::SourceType;
 use crate::write_back::GitCredentials;
 
@@ -64,6 +65,8 @@ pub struct TrackedImage {
     pub source: SourceRef,
     /// Where it is written.
     pub target: Target,
+    /// Which level set each of its settings.
+    pub settings: Arc<[Setting]>,
     /// What Argo CD says runs, if it says anything.
     pub live: Option<Arc<[ImageReference]>>,
 }

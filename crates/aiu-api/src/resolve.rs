@@ -21,6 +21,7 @@ use crate::image_updater::{
     CommonUpdateSettings, ImageConfig, ImageUpdater, ImagesVerification, ManifestTargets,
     TargetKeys, WriteBackConfig,
 };
+use crate::origin::{self, Layer, Level, Places, Setting};
 use crate::plan::{
     Dropped, GitTarget, KeyPlace, Target, TargetFile, TargetNames, TrackedImage, WorkPlan,
 };
@@ -56,8 +57,12 @@ struct Effective {
     settings: CommonUpdateSettings,
     write_back: WriteBackConfig,
     verification: Option<ImagesVerification>,
+    /// What each level says, the most specific first, but for the images' own.
+    layers: Vec<Layer>,
     /// Whether they are those of the Application's own annotations.
     own: bool,
+    /// The resource that they come from.
+    updater: String,
 }
 
 /// Where the images of one Application are written.
@@ -130,7 +135,10 @@ impl OneApplication<'_> {
                 };
                 plan.findings.push((self.app.clone(), finding));
             }
+            let layer = Layer::new(Level::Annotation, Some(&read.settings), Some(&read.write_back));
             return Ok(Effective {
+                layers: vec![layer],
+                updater: updater.metadata.name.clone().unwrap_or_default(),
                 images: read.images,
                 settings: read.settings,
                 write_back: read.write_back,
@@ -155,7 +163,20 @@ impl OneApplication<'_> {
                 spec.images_verification.as_ref(),
                 reference.images_verification.as_ref(),
             ]),
+            layers: vec![
+                Layer::new(
+                    Level::Reference,
+                    reference.common_update_settings.as_ref(),
+                    reference.write_back_config.as_ref(),
+                ),
+                Layer::new(
+                    Level::Resource,
+                    spec.common_update_settings.as_ref(),
+                    spec.write_back_config.as_ref(),
+                ),
+            ],
             own: false,
+            updater: updater.metadata.name.clone().unwrap_or_default(),
         })
     }
 
@@ -324,6 +345,7 @@ impl OneApplication<'_> {
             names,
             source: place.source,
             target: place.target.clone(),
+            settings: self.origins(image, effective).into(),
             live,
             configured,
         };
@@ -355,6 +377,19 @@ impl OneApplication<'_> {
             name: key.secret_name.into(),
             field: key.key.into(),
         }))
+    }
+
+    /// Which level set each setting of an image.
+    fn origins(&self, image: &ImageConfig, effective: &Effective) -> Vec<Setting> {
+        let level = if effective.own { Level::ImageAnnotation } else { Level::Image };
+        let own = Layer::new(level, image.common_update_settings.as_ref(), None);
+        let layers: Vec<Layer> = [own].into_iter().chain(effective.layers.clone()).collect();
+        let places = Places {
+            updater: &effective.updater,
+            alias: &image.alias,
+            annotations: &self.application.metadata.annotations,
+        };
+        origin::settings(&layers, &places)
     }
 
     fn policy(

@@ -220,6 +220,7 @@ mod tests {
 
     fn report(outcomes: Vec<(&str, Outcome)>) -> CycleReport {
         let image = |(name, outcome): (&str, Outcome)| ImageReport {
+            settings: std::sync::Arc::default(),
             key: ImageKey {
                 application: AppName { namespace: "argocd".into(), name: name.into() },
                 image: "web".into(),

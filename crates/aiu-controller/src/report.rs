@@ -1,5 +1,8 @@
 //! What a pass did, as data. Log lines, tables and exit codes are functions of it.
 
+use std::sync::Arc;
+
+use aiu_api::origin::Setting;
 use aiu_api::plan::Dropped;
 use aiu_core::batch::AppName;
 use aiu_core::decide::{Current, Decision};
@@ -34,6 +37,8 @@ pub struct ImageReport {
     pub repository: String,
     /// What it was at, and where that was read; unknown if the pass did not get so far.
     pub current: Option<Current>,
+    /// Which level set each of its settings.
+    pub settings: Arc<[Setting]>,
     /// What was decided, with a reason for every tag; unknown if the pass did not get so far.
     pub decision: Option<Decision>,
     /// What a person should know about the decision, causes before consequences.

@@ -9,6 +9,7 @@ mod json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use aiu_api::origin::Setting;
 use aiu_controller::cluster::files::Problem;
 use aiu_controller::report::{CycleReport, ImageReport};
 use aiu_core::decide::{Current, CurrentSource, Decision, Verdict, explain};
@@ -203,6 +204,7 @@ pub fn explanations(report: &CycleReport) -> String {
             }
             None => {}
         }
+        text.push_str(&settings(&image.settings));
         match &image.decision {
             Some(decision) => {
                 let at = image.current.as_ref().and_then(|current| current.reference.as_ref());
@@ -221,6 +223,25 @@ pub fn explanations(report: &CycleReport) -> String {
         text.push('\n');
     }
     text + &other_reasons(report)
+}
+
+/// What was set, and where; what nobody set in one line, as far as it says anything.
+fn settings(settings: &[Setting]) -> String {
+    let mut text = String::new();
+    let mut defaults = Vec::new();
+    for Setting { name, value, place, .. } in settings {
+        match (value, place) {
+            (Some(value), Some(place)) => {
+                let _ = writeln!(text, "  {name}: {value}, set by {place}");
+            }
+            (Some(value), None) => defaults.push(format!("{name} {value}")),
+            (None, _) => {}
+        }
+    }
+    if !defaults.is_empty() {
+        let _ = writeln!(text, "  by default: {}", defaults.join(", "));
+    }
+    text
 }
 
 fn read_from(source: CurrentSource) -> &'static str {

@@ -7,7 +7,7 @@ use super::graph::{Dependency, Kind, Package};
 use super::{Finding, Graph, Tree};
 
 /// For each crate of ours, the crates of ours that it ships with.
-const FENCES: [(&str, &[&str]); 11] = [
+const FENCES: [(&str, &[&str]); 12] = [
     ("aiu-core", &[]),
     ("aiu-api", &["aiu-core"]),
     ("aiu-http", &["aiu-core"]),
@@ -28,6 +28,7 @@ const FENCES: [(&str, &[&str]); 11] = [
         ],
     ),
     (TESTKIT, &[]),
+    ("benches", &["aiu-core"]),
     ("e2e", &["aiu-core"]),
     ("xtask", &[]),
 ];

@@ -97,6 +97,56 @@ fn annotations_become_tracked_images() {
     }
 }
 
+/// Spec 10 §6.2, 20 §2.1: of several levels that say something the most specific is named.
+#[test]
+fn each_setting_knows_who_set_it() {
+    let updater = "metadata: {name: u}
+spec:
+  commonUpdateSettings: {updateStrategy: latest, forceUpdate: true, allowTags: any}
+  writeBackConfig: {method: git, gitConfig: {branch: release}}
+  applicationRefs:
+    - namePattern: shop
+      commonUpdateSettings: {allowTags: 'regexp:^v'}
+      writeBackConfig: {gitConfig: {writeBackTarget: helmvalues}}
+      images: [{alias: web, imageName: acme/web, commonUpdateSettings: {updateStrategy: semver}}]
+";
+    let of = |plan: &WorkPlan, level: Level| {
+        let mut said: Vec<String> = Vec::new();
+        for setting in plan.images[0].settings.iter().filter(|setting| setting.level == level) {
+            let value = setting.value.as_deref().unwrap_or("-");
+            let place = setting.place.as_deref().unwrap_or("");
+            said.push(format!("{} {value} {place}", setting.name).trim_end().to_owned());
+        }
+        said
+    };
+    let resource = plan(updater, &annotated(&[], HELM).replace("annotations:\n", "labels: {}\n"));
+    #[rustfmt::skip]
+    let rows = [
+        (Level::Image, vec!["update-strategy semver spec.applicationRefs[].images[].commonUpdateSettings of the ImageUpdater u"]),
+        (Level::Reference, vec!["allow-tags regexp:^v spec.applicationRefs[].commonUpdateSettings of the ImageUpdater u",
+            "write-back-target helmvalues spec.applicationRefs[].writeBackConfig of the ImageUpdater u"]),
+        (Level::Resource, vec!["force-update true spec.commonUpdateSettings of the ImageUpdater u",
+            "write-back-method git spec.writeBackConfig of the ImageUpdater u",
+            "git-branch release spec.writeBackConfig of the ImageUpdater u"]),
+        (Level::Default, vec!["ignore-tags -", "platforms -", "pull-secret -", "git-repository -"]),
+    ];
+    for (level, expected) in rows {
+        assert_eq!(of(&resource, level), expected);
+    }
+    let pairs =
+        [("image-list", "a/b=acme/web"), ("a_b.allow-tags", "any"), ("update-strategy", "name")];
+    let noted = plan(ANNOTATIONS_ONLY, &annotated(&pairs, HELM));
+    let prefix = crate::PREFIX;
+    assert_eq!(
+        of(&noted, Level::ImageAnnotation),
+        [format!("allow-tags any the annotation {prefix}/a_b.allow-tags")]
+    );
+    assert_eq!(
+        of(&noted, Level::Annotation),
+        [format!("update-strategy name the annotation {prefix}/update-strategy")]
+    );
+}
+
 /// Who selects Applications by a pattern has to say that plain manifests shall be edited.
 #[test]
 fn a_resource_names_the_manifests_as_its_target() {

@@ -23,6 +23,7 @@ fn image(alias: &str, tag: &str, outcome: Outcome) -> ImageReport {
     let verdict = Verdict::UpdateTo(TagRef::tag(tag.parse().unwrap()));
     let decision = Decision { shortlist: Arc::new(empty), chosen: tag.parse().ok(), verdict };
     ImageReport {
+        settings: std::sync::Arc::default(),
         key: ImageKey { application: app("shop"), image: alias.into() },
         configured: format!("{alias}=ghcr.test/acme/{alias}"),
         repository: format!("ghcr.test/acme/{alias}"),

@@ -162,3 +162,75 @@ fn finished(verdict: &Verdict, findings: &[Finding]) -> Option<Outcome> {
         Verdict::NoCandidate(_) => Some(Outcome::NoCandidate),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use aiu_api::application::Application;
+    use aiu_api::image_updater::{ApplicationRef, CommonUpdateSettings, ImageConfig, ImageUpdater};
+    use aiu_api::resolve::{Context, resolve};
+    use aiu_api::select::select;
+    use aiu_core::registries::Registries;
+    use aiu_registry::Credentials;
+
+    use super::*;
+
+    const REPOSITORIES: usize = 400;
+
+    /// 5,000 images of 50 Applications, over 400 repositories and three policies.
+    fn rows() -> Vec<Row> {
+        let policies =
+            [("semver", "regexp:^1"), ("semver", "regexp:^2"), ("alphabetical", "regexp:^v")];
+        let image = |at: usize| {
+            let (strategy, allow) = policies[at / REPOSITORIES % policies.len()];
+            ImageConfig {
+                alias: format!("image-{at}"),
+                image_name: format!("registry.test/team/app-{}", at % REPOSITORIES),
+                common_update_settings: Some(CommonUpdateSettings {
+                    update_strategy: Some(strategy.to_owned()),
+                    allow_tags: Some(allow.to_owned()),
+                    ..CommonUpdateSettings::default()
+                }),
+                ..ImageConfig::default()
+            }
+        };
+        let mut updater = ImageUpdater::default();
+        let mut applications = Vec::new();
+        for app in 0..50 {
+            updater.spec.application_refs.push(ApplicationRef {
+                name_pattern: format!("app-{app}-x"),
+                images: (app * 100..(app + 1) * 100).map(image).collect(),
+                ..ApplicationRef::default()
+            });
+            let mut application = Application::default();
+            application.metadata.name = format!("app-{app}-x");
+            application.spec.source =
+                Some(aiu_api::application::Source { helm: true, ..Default::default() });
+            applications.push(application);
+        }
+        let (registries, platform) = (Registries::builtin(), "linux/amd64".parse().unwrap());
+        let context = Context { registries: &registries, namespace: "argocd", platform: &platform };
+        let matched = select(&updater, &applications).unwrap();
+        let plan = resolve(&updater, &matched, &context);
+        plan.images.into_iter().map(|image| Row::new(image, Credentials::Anonymous)).collect()
+    }
+
+    /// What is listed is ranked once per repository and policy, and held once.
+    #[test]
+    fn images_of_one_repository_and_policy_share_a_shortlist() {
+        let rows = rows();
+        assert_eq!(rows.len(), 5_000);
+        let tags: Arc<TagList> =
+            Arc::new((0..50).map(|n| format!("{}.{n}.0", n % 3).parse().unwrap()).collect());
+        let scans: Scans =
+            rows.iter().map(|row| (row.request.key(), Ok(Arc::clone(&tags)))).collect();
+        assert_eq!(scans.len(), REPOSITORIES);
+        let mut lists = Shortlists::new();
+        let spent = allocation_counter::measure(|| lists = shortlists(&rows, &scans));
+        assert_eq!(lists.len(), 3 * REPOSITORIES);
+        let tags_held: usize =
+            lists.values().filter_map(|listed| Some(listed.list.as_ref().ok()?.len())).sum();
+        assert_eq!(tags_held, 50 * lists.len());
+        let held = u64::try_from(spent.bytes_current).unwrap() / tags_held as u64;
+        assert!(held < 200, "{held} bytes for each of {tags_held} tags held");
+    }
+}

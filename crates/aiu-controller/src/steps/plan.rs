@@ -175,6 +175,7 @@ pub fn finish(row: Row) -> ImageReport {
         configured: row.image.configured.to_string(),
         repository: row.image.configured.repository.to_string(),
         key: row.image.key,
+        settings: row.image.settings,
         current: row.current,
         decision: row.decision,
         findings: row.findings,

@@ -241,6 +241,12 @@ fn a_strategy_says_what_it_needs() {
     }
 }
 
+#[test]
+fn a_missing_answer_has_a_word() {
+    let unanswered = super::Unanswered { tag: "1.0".parse().unwrap() };
+    assert_eq!(unanswered.reason(), "NotInspected");
+}
+
 /// Without its answers a list decides nothing, rather than by name.
 #[test]
 fn a_list_that_was_not_inspected_decides_nothing() {

@@ -350,3 +350,30 @@ fn two_wishes_for_one_entry_are_one_entry_of_a_new_file() {
         assert_eq!(again, Ok(Edited::Unchanged));
     }
 }
+
+/// Once to find the place, once as the guard; nothing to change needs no guard.
+#[test]
+fn an_edit_parses_the_text_twice_at_most() {
+    let wish = |keys: Keys, image: &str| Wish { keys, image: image.parse().unwrap() };
+    let both = || helm("image.name", "image.tag");
+    #[rustfmt::skip]
+    let rows = [
+        (FileKind::HelmValues, "image: {name: a/b, tag: v1}\n", vec![wish(both(), "a/b:v2"), wish(spec("x"), "c:1")]),
+        (FileKind::Kustomization, "images: []\n", vec![wish(kustomize(""), "a/b:v2"), wish(kustomize("n"), "c:1")]),
+        (FileKind::HelmOverride, "helm: {}\n", vec![wish(both(), "a/b:v2")]),
+        (FileKind::KustomizeOverride, "kustomize: {images: [a/b]}\n", vec![wish(kustomize(""), "a/b:v2")]),
+        (FileKind::PluginOverride, "plugin: {env: []}\n", vec![wish(plugin("N", "T"), "a/b:v2")]),
+        (FileKind::Manifest, "containers: [{image: a/b:v1}]\n", vec![wish(Keys::Manifest, "a/b:v2")]),
+    ];
+    let parsed = |kind, text: &str, wishes: &[Wish]| {
+        let before = yaml::PARSED.get();
+        let edited = apply(kind, Some(text), wishes).unwrap();
+        (yaml::PARSED.get() - before, edited)
+    };
+    for (kind, text, wishes) in rows {
+        let (twice, Edited::Changed(new)) = parsed(kind, text, &wishes) else {
+            panic!("{kind:?} is not changed")
+        };
+        assert_eq!((twice, parsed(kind, &new, &wishes)), (2, (1, Edited::Unchanged)), "{kind:?}");
+    }
+}

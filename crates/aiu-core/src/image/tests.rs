@@ -240,3 +240,14 @@ fn platforms_are_wanted() {
         "could not parse platform identifier 'linux': invalid format"
     );
 }
+
+/// What a listing may hold and a registry should not: it ends at the border.
+#[test]
+fn tags_that_no_registry_can_hold_are_refused() {
+    let long = "a".repeat(129);
+    for text in ["", "a\0b", "\u{202e}1.0", "1.0\u{200f}", " 1.0", "1.0\n", ".1", "-1", "ü", &long]
+    {
+        assert!(text.parse::<Tag>().is_err(), "{text:?}");
+    }
+    assert!("a".repeat(128).parse::<Tag>().is_ok());
+}

@@ -168,3 +168,20 @@ fn a_pre_release_is_told_from_a_version_out_of_range() {
         assert_eq!(strategy.judge(&tag.parse().unwrap(), 0, 1), Err(reason), "{range} on {tag}");
     }
 }
+
+#[test]
+fn only_a_followed_tag_needs_no_listing() {
+    for (word, lists) in
+        [("semver", true), ("newest-build", true), ("name", true), ("digest", false)]
+    {
+        assert_eq!(
+            strategy(word, "app:1.x")
+                .or_else(|_| strategy(word, "app:latest"))
+                .unwrap()
+                .0
+                .lists_tags(),
+            lists,
+            "{word}"
+        );
+    }
+}

@@ -9,4 +9,6 @@ mod edit;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod rows;
+#[cfg(test)]
 mod vectors;

@@ -67,6 +67,12 @@ fn image(image: &ImageReport) -> Value {
         "message": failure.map(|failure| failure.message.as_str()),
         "stage": failure.map(|failure| failure.stage.word()),
         "findings": image.findings,
+        "settings": image.settings.iter().map(|setting| value!({
+            "name": setting.name,
+            "value": setting.value,
+            "level": setting.level.word(),
+            "place": setting.place,
+        })).collect::<Vec<_>>(),
         "tags": tags,
     })
 }

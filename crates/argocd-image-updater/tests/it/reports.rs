@@ -1,4 +1,4 @@
-//! The page of users' reports against the tests that it names.
+//! Pages that name tests, against the tests: users' reports, rows of the specification.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -69,4 +69,24 @@ fn the_conformance_of_git_names_what_proves_it() {
     let gone: Vec<&str> =
         names.chain(scenarios).filter(|it| is_gone(&root, &code_text, it)).collect();
     assert!(gone.is_empty(), "{gone:?}");
+}
+
+#[test]
+fn the_rows_of_the_specification_name_what_runs_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/design/conformance-choosing.md")).unwrap();
+    let mut code_text = String::new();
+    code(&root.join("crates"), &mut code_text);
+    let names = page.split('`').skip(1).step_by(2);
+    let vectors = root.join("crates/aiu-core/tests/vectors");
+    let is_missing = |name: &&str| {
+        if name.ends_with(".json") {
+            !vectors.join(name).is_file()
+        } else {
+            is_gone(&root, &code_text, name)
+        }
+    };
+    let gone: Vec<&str> = names.clone().filter(is_missing).collect();
+    assert!(gone.is_empty(), "{gone:?} is gone");
+    assert!(names.count() > 60, "the page names what it is about");
 }

@@ -89,3 +89,31 @@ fn a_guessed_filter_matches_its_tag_and_its_kin() {
         assert!(!expression.is_match(stranger), "{tag}");
     }
 }
+
+/// Of several names that move the one that runs is to be followed, else `latest`, else the first.
+#[test]
+fn the_name_that_runs_is_proposed_to_be_followed() {
+    for (current, tags, followed) in [
+        ("main", "dev latest main", "app:main"),
+        ("gone", "dev latest main", "app:latest"),
+        ("", "dev main", "app:dev"),
+    ] {
+        let told = told("semver", "app", ("", ""), current, tags);
+        let first = told.lines().next().unwrap_or_default();
+        assert!(first.starts_with("MutableTag: ") && first.ends_with(followed), "{first}");
+    }
+}
+
+/// A tag behind the name is often left over; a range there was meant.
+#[test]
+fn an_unused_range_weighs_more_than_an_unused_tag() {
+    use crate::report::Severity;
+    for (image, severity) in [("app:latest", Severity::Note), ("app:>=1 <2", Severity::Warning)] {
+        let asked = asked("alphabetical", image, "regexp:.", "");
+        let list = Arc::new(shortlist(&asked.policy, &listed("a b")));
+        let decision = decide(&list, &asked.policy, &asked.image, None, &options());
+        let findings = findings(&decision, &asked.policy, &asked.image, None);
+        let of = |finding: &crate::report::Finding| (finding.reason, finding.severity);
+        assert_eq!(findings.iter().map(of).collect::<Vec<_>>(), [("ConstraintUnused", severity)]);
+    }
+}

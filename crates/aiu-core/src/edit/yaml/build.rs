@@ -19,6 +19,8 @@ impl<'t> Tree<'t> {
     /// Parses the whole text. Time and memory are linear in its length: nesting beyond 255
     /// levels and more than four million values are refused, aliases are not expanded.
     pub(in crate::edit) fn parse(text: &'t str) -> Result<Self, EditError> {
+        #[cfg(test)]
+        super::PARSED.set(super::PARSED.get() + 1);
         let options = options! { emit_anchor_events: true, emit_comments: false, block_scalar_eof_without_line_feed: true };
         let mut builder = Builder::new(text);
         for event in Parser::new_from_str_with_options(text, options) {

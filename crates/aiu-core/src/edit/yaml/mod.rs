@@ -23,6 +23,12 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+thread_local! {
+    /// How many texts this thread has parsed.
+    pub(super) static PARSED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
 pub(super) use plan::{Plan, Slot};
 pub(super) use print::{Value, document};
 pub(super) use tree::{Kind, NodeId, Tree};
