@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aiu_core::registries::{Cloud, Endpoint};
 use aiu_http::header::{HeaderName, HeaderValue};
-use aiu_http::{Answer, Call, Rate, TlsProfile, Url};
+use aiu_http::{Answer, Call, TlsProfile, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
@@ -51,8 +51,7 @@ pub(super) async fn login(
         ("access_token".to_owned(), entra.token.expose_secret().to_owned()),
     ];
     form.extend(entra.tenant.map(|tenant| ("tenant".to_owned(), tenant)));
-    let rate = Rate::from_limit(endpoint.limit);
-    let answer = desk.send(&Call::post_form(url, form).tls(tls).rate(rate)).await?;
+    let answer = desk.send(&Call::post_form(url, form).tls(tls)).await?;
     let value: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     if !answer.status.is_success() {
         let error = &value["errors"][0];
