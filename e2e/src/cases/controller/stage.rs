@@ -195,6 +195,13 @@ impl<'w> Stage<'w> {
         Ok(image.and_then(Value::as_str).unwrap_or_default().to_owned())
     }
 
+    /// How often an Application's spec was written: once when it was made, and at each change.
+    pub(super) async fn generation(&self, name: &str) -> Result<u64> {
+        let application = self.world.peers.kubernetes.get(&self.application(name)).await?;
+        let generation = application.pointer("/metadata/generation").and_then(Value::as_u64);
+        generation.with_context(|| format!("no generation in {application}"))
+    }
+
     /// Waits until an Application's spec names this image.
     pub(super) async fn until_image(
         &self,
