@@ -53,7 +53,22 @@ const MAX_TOKEN: usize = 8 * 1024;
 #[derive(Clone)]
 pub struct Guard {
     ask: Ask,
-    known: Arc<Mutex<HashMap<[u8; 32], (Access, Instant)>>>,
+    known: Arc<Mutex<Known>>,
+}
+
+/// What was answered, by the token's hash.
+#[derive(Default)]
+struct Known {
+    answers: HashMap<[u8; 32], Answer>,
+    /// How many answers there ever were.
+    count: u64,
+}
+
+struct Answer {
+    access: Access,
+    until: Instant,
+    /// Its place among all answers: those of one instant have an order too.
+    number: u64,
 }
 
 impl Guard {
@@ -91,24 +106,27 @@ impl Guard {
 
     fn remembered(&self, key: &[u8; 32]) -> Option<Access> {
         let known = self.known.lock();
-        let (access, until) = known.get(key)?;
-        (Instant::now() < *until).then(|| access.clone())
+        let answer = known.answers.get(key)?;
+        (Instant::now() < answer.until).then(|| answer.access.clone())
     }
 
     fn remember(&self, key: [u8; 32], access: Access) {
         let now = Instant::now();
         let holds = if access == Access::Granted { GRANTED_HOLDS } else { REFUSED_HOLDS };
         let mut known = self.known.lock();
-        if known.len() >= REMEMBERED {
-            known.retain(|_, (_, until)| *until > now);
+        let Known { answers, count } = &mut *known;
+        if answers.len() >= REMEMBERED {
+            answers.retain(|_, answer| answer.until > now);
         }
-        if known.len() >= REMEMBERED
-            && let Some(soonest) = known.iter().min_by_key(|(_, (_, until))| *until)
+        if answers.len() >= REMEMBERED
+            && let Some((soonest, _)) =
+                answers.iter().min_by_key(|(_, answer)| (answer.until, answer.number))
         {
-            let soonest = *soonest.0;
-            known.remove(&soonest);
+            let soonest = *soonest;
+            answers.remove(&soonest);
         }
-        known.insert(key, (access, now + holds));
+        *count += 1;
+        answers.insert(key, Answer { access, until: now + holds, number: *count });
     }
 }
 
