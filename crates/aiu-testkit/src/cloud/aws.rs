@@ -1,23 +1,20 @@
 //! STS, ECR, and the services that give keys to pods and machines, behind one address.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::service::{Asked, Reply, Service};
+use super::service::{Answers, Asked, Reply, Service};
 use super::subject;
 
 const HOUR: Duration = Duration::from_hours(1);
 
 /// Amazon's services; stopped when dropped.
 pub struct Aws {
-    service: Service,
-    state: Arc<Mutex<State>>,
+    service: Service<State>,
 }
 
 #[derive(Default)]
@@ -39,10 +36,7 @@ struct State {
 impl Aws {
     /// Starts services that trust nobody.
     pub async fn start() -> Self {
-        let state = Arc::new(Mutex::new(State::default()));
-        let shared = Arc::clone(&state);
-        let service = Service::start(move |asked| shared.lock().answer(asked)).await;
-        Self { service, state }
+        Self { service: Service::start(State::default()).await }
     }
 
     /// Its base, for `AWS_ENDPOINT_URL`.
@@ -52,33 +46,33 @@ impl Aws {
 
     /// Lets `role` be assumed with a token of this subject, or with this access key.
     pub fn trust(&self, role: &str, whom: &str) {
-        self.state.lock().trusts.entry(role.to_owned()).or_default().push(whom.to_owned());
+        self.service.state().trusts.entry(role.to_owned()).or_default().push(whom.to_owned());
     }
 
     /// Lets this access key sign requests for ever.
     pub fn know(&self, key: &str) {
-        self.state.lock().keys.insert(key.to_owned(), None);
+        self.service.state().keys.insert(key.to_owned(), None);
     }
 
     /// Refuses an action to everyone, with this code.
     pub fn deny(&self, action: &str, code: &str) {
-        self.state.lock().denied.insert(action.to_owned(), code.to_owned());
+        self.service.state().denied.insert(action.to_owned(), code.to_owned());
     }
 
     /// No longer accepts the keys given so far.
     pub fn end_sessions(&self) {
-        self.state.lock().keys.retain(|_, session| session.is_none());
+        self.service.state().keys.retain(|_, session| session.is_none());
     }
 
     /// Has an image that was pushed at this time, in seconds.
     pub fn push(&self, repository: &str, tag: &str, digest: &str, seconds: f64) {
         let image = (tag.to_owned(), digest.to_owned(), seconds);
-        self.state.lock().images.entry(repository.to_owned()).or_default().push(image);
+        self.service.state().images.entry(repository.to_owned()).or_default().push(image);
     }
 
     /// Describes at most so many images at once.
     pub fn pages_of(&self, images: usize) {
-        self.state.lock().page = Some(images);
+        self.service.state().page = Some(images);
     }
 
     /// What was asked, in words: `AssumeRole`, `GET /v1/credentials`, ….
@@ -103,7 +97,7 @@ fn action(asked: &Asked) -> String {
     }
 }
 
-impl State {
+impl Answers for State {
     fn answer(&mut self, asked: &Asked) -> Reply {
         let action = action(asked);
         if let Some(code) = self.denied.get(&action) {
@@ -150,7 +144,9 @@ impl State {
             _ => Reply::text(403, "no such thing here, or not for you"),
         }
     }
+}
 
+impl State {
     /// Who signed the request, if the keys are good and the signature is for this service.
     fn signer(&self, asked: &Asked, service: &str) -> Result<String, Reply> {
         let proof = asked.header("authorization");

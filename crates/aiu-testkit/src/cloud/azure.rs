@@ -1,12 +1,10 @@
 //! Entra, the metadata service of machines, and a registry's exchange, behind one address.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use parking_lot::Mutex;
 use serde_json::json;
 
-use super::service::{Asked, Reply, Service};
+use super::service::{Answers, Asked, Reply, Service};
 use super::{jwt, subject};
 
 /// What tokens for registries are for.
@@ -14,8 +12,7 @@ const AUDIENCE: &str = "https://containerregistry.azure.net";
 
 /// Microsoft's services; stopped when dropped.
 pub struct Azure {
-    service: Service,
-    state: Arc<Mutex<State>>,
+    service: Service<State>,
 }
 
 #[derive(Default)]
@@ -38,10 +35,7 @@ impl Azure {
     /// Starts the services of a tenant that trusts nobody.
     pub async fn start(tenant: &str) -> Self {
         let state = State { tenant: tenant.to_owned(), ..State::default() };
-        let state = Arc::new(Mutex::new(state));
-        let shared = Arc::clone(&state);
-        let service = Service::start(move |asked| shared.lock().answer(asked)).await;
-        Self { service, state }
+        Self { service: Service::start(state).await }
     }
 
     /// Its base: authority, metadata service and registry.
@@ -51,22 +45,22 @@ impl Azure {
 
     /// Lets tokens of this subject be exchanged for the client's.
     pub fn federate(&self, client: &str, subject: &str) {
-        self.state.lock().federated.insert(client.to_owned(), subject.to_owned());
+        self.service.state().federated.insert(client.to_owned(), subject.to_owned());
     }
 
     /// Gives the client a secret.
     pub fn secret(&self, client: &str, secret: &str) {
-        self.state.lock().secrets.insert(client.to_owned(), secret.to_owned());
+        self.service.state().secrets.insert(client.to_owned(), secret.to_owned());
     }
 
     /// Gives the machine this identity; the empty one is its own.
     pub fn manage(&self, client: &str) {
-        self.state.lock().managed.push(client.to_owned());
+        self.service.state().managed.push(client.to_owned());
     }
 
     /// Lets a client pull.
     pub fn allow(&self, client: &str) {
-        self.state.lock().pullers.push(client.to_owned());
+        self.service.state().pullers.push(client.to_owned());
     }
 
     /// All requests so far.
@@ -80,7 +74,7 @@ impl Azure {
     }
 }
 
-impl State {
+impl Answers for State {
     fn answer(&mut self, asked: &Asked) -> Reply {
         let form = asked.form();
         let text = |name: &str| form.get(name).map_or("", String::as_str);
@@ -110,7 +104,9 @@ impl State {
             }
         }
     }
+}
 
+impl State {
     fn give(&mut self, client: &str) -> Reply {
         self.given += 1;
         let token = format!("SECRET-entra-{}", self.given);

@@ -2,20 +2,17 @@
 //! behind one address.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use parking_lot::Mutex;
 use serde_json::json;
 
-use super::service::{Asked, Reply, Service};
-use super::subject;
+use super::service::{Answers, Asked, Reply, Service};
+use super::{claim, subject};
 
 const METADATA: &str = "/computeMetadata/v1/instance/service-accounts/default/";
 
 /// Google's services; stopped when dropped.
 pub struct Google {
-    service: Service,
-    state: Arc<Mutex<State>>,
+    service: Service<State>,
 }
 
 #[derive(Default)]
@@ -34,10 +31,7 @@ struct State {
 impl Google {
     /// Starts services that trust nobody.
     pub async fn start() -> Self {
-        let state = Arc::new(Mutex::new(State::default()));
-        let shared = Arc::clone(&state);
-        let service = Service::start(move |asked| shared.lock().answer(asked)).await;
-        Self { service, state }
+        Self { service: Service::start(State::default()).await }
     }
 
     /// Its base.
@@ -53,17 +47,17 @@ impl Google {
     /// The metadata server speaks for this account, as that of a pod or as that of a machine.
     pub fn run_as(&self, account: &str, pod: bool) {
         let name = if pod { "GKE Metadata Server" } else { "Metadata Server for VM" };
-        self.state.lock().account = Some((account.to_owned(), name));
+        self.service.state().account = Some((account.to_owned(), name));
     }
 
     /// Lets tokens of this subject be exchanged.
     pub fn federate(&self, subject: &str) {
-        self.state.lock().federated.push(subject.to_owned());
+        self.service.state().federated.push(subject.to_owned());
     }
 
     /// Lets `whom` have tokens of `account`.
     pub fn impersonate(&self, account: &str, whom: &str) {
-        let mut state = self.state.lock();
+        let mut state = self.service.state();
         state.impersonators.entry(account.to_owned()).or_default().push(whom.to_owned());
     }
 
@@ -79,7 +73,7 @@ impl Google {
     }
 }
 
-impl State {
+impl Answers for State {
     fn answer(&mut self, asked: &Asked) -> Reply {
         if let Some(what) = asked.path.strip_prefix(METADATA) {
             return self.metadata(asked, what);
@@ -93,7 +87,9 @@ impl State {
             None => Reply::text(404, "not here"),
         }
     }
+}
 
+impl State {
     fn give(&mut self, whom: &str) -> String {
         self.given += 1;
         let token = format!("SECRET-google-{}", self.given);
@@ -122,7 +118,7 @@ impl State {
         let text = |name: &str| form.get(name).map_or("", String::as_str);
         let whom = match text("grant_type") {
             "urn:ietf:params:oauth:grant-type:token-exchange" => subject(text("subject_token")),
-            "urn:ietf:params:oauth:grant-type:jwt-bearer" => issuer(text("assertion")),
+            "urn:ietf:params:oauth:grant-type:jwt-bearer" => claim(text("assertion"), "iss"),
             _ => None,
         };
         match whom.filter(|whom| self.federated.contains(whom)) {
@@ -150,12 +146,4 @@ impl State {
         let token = self.give(account);
         Reply::json(200, &json!({ "accessToken": token, "expireTime": "2015-01-01T00:00:00Z" }))
     }
-}
-
-/// Who made an assertion.
-fn issuer(token: &str) -> Option<String> {
-    use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
-    let payload = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
-    let claims: serde_json::Value = serde_json::from_slice(&payload).ok()?;
-    Some(claims["iss"].as_str()?.to_owned())
 }

@@ -26,9 +26,14 @@ fn jwt(claims: &Value) -> String {
     format!("{}.{}.c2lnbmF0dXJl", part(&json!({ "alg": "RS256" })), part(claims))
 }
 
-/// The subject of a token.
-fn subject(token: &str) -> Option<String> {
+/// A claim of a token: `sub` whom it speaks of, `iss` who made it.
+fn claim(token: &str, name: &str) -> Option<String> {
     let payload = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
     let claims: Value = serde_json::from_slice(&payload).ok()?;
-    Some(claims["sub"].as_str()?.to_owned())
+    Some(claims[name].as_str()?.to_owned())
+}
+
+/// Whom a token speaks of.
+fn subject(token: &str) -> Option<String> {
+    claim(token, "sub")
 }

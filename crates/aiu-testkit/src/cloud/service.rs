@@ -9,7 +9,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Query, Request, State};
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -66,27 +66,30 @@ impl Reply {
     }
 }
 
-type Answers = Box<dyn Fn(&Asked) -> Reply + Send + Sync>;
+/// What a service knows, and how it answers from it.
+pub(super) trait Answers: Send + 'static {
+    fn answer(&mut self, asked: &Asked) -> Reply;
+}
 
-struct Shared {
-    answers: Answers,
+struct Shared<S> {
+    state: Mutex<S>,
     log: Mutex<Vec<Asked>>,
 }
 
 /// A running service; stopped when dropped.
-pub(super) struct Service {
+pub(super) struct Service<S> {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<Shared<S>>,
     server: JoinHandle<()>,
 }
 
-impl Service {
-    pub(super) async fn start(answers: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+impl<S: Answers> Service<S> {
+    pub(super) async fn start(state: S) -> Self {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = TcpListener::bind(any).await.expect("a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let shared = Arc::new(Shared { answers: Box::new(answers), log: Mutex::default() });
-        let router = Router::new().fallback(handle).with_state(Arc::clone(&shared));
+        let shared = Arc::new(Shared { state: Mutex::new(state), log: Mutex::default() });
+        let router = Router::new().fallback(handle::<S>).with_state(Arc::clone(&shared));
         let server = tokio::spawn(async move {
             // Its only error is that of accepting, which it handles itself.
             let _ = axum::serve(listener, router).await;
@@ -102,19 +105,24 @@ impl Service {
         format!("http://{}", self.address)
     }
 
+    /// What it knows, to be looked at or changed.
+    pub(super) fn state(&self) -> MutexGuard<'_, S> {
+        self.shared.state.lock()
+    }
+
     /// All requests so far.
     pub(super) fn asked(&self) -> Vec<Asked> {
         self.shared.log.lock().clone()
     }
 }
 
-impl Drop for Service {
+impl<S> Drop for Service<S> {
     fn drop(&mut self) {
         self.server.abort();
     }
 }
 
-async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+async fn handle<S: Answers>(State(shared): State<Arc<Shared<S>>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, 1024 * 1024).await.unwrap_or_default();
     let header = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| {
@@ -128,7 +136,7 @@ async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response
         body: String::from_utf8_lossy(&body).into_owned(),
     };
     shared.log.lock().push(asked.clone());
-    let reply = (shared.answers)(&asked);
+    let reply = shared.state.lock().answer(&asked);
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = Response::builder().status(status);
     for (name, value) in reply.headers {
