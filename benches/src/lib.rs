@@ -1,5 +1,8 @@
-//! The work that is measured, and how a figure is told; see the two programs.
+//! The work that is measured, and how a figure is told; see the programs.
 
+pub mod bed;
 pub mod edits;
 pub mod figure;
+pub mod program;
 pub mod tags;
+pub mod work;

@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is the interface")]
 
+mod bench;
 mod cargo;
 mod check;
 mod ci;
@@ -24,6 +25,7 @@ usage: cargo xtask COMMAND
   ci              the gate: format, check, lint, build, test, documents, dependencies
   check           what no compiler checks: fences, file lengths, links, names, attributes, paths
   gen             write the files that are made from the code: definition, manifests, reference
+  bench NAME      measure whole passes of the release build; an unknown NAME lists them
   e2e [OPTIONS]   build the program and run it against real peers; `e2e --help` lists the options";
 
 fn main() -> ExitCode {
@@ -46,6 +48,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["e2e", options @ ..] => {
             cargo::run(&[&["run", "--quiet", "--package", "e2e", "--"], options].concat(), &[])
         }
+        ["bench", words @ ..] => bench::run(words),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())

@@ -1,6 +1,7 @@
 //! Passes, one after another, with what is remembered between them.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use aiu_api::annotations;
 use aiu_git::{Mirrors, Writers};
@@ -47,10 +48,12 @@ impl Session {
 
     /// One pass over a folder as it was read, and its log lines.
     pub async fn pass(&self, manifests: Manifests) -> CycleReport {
-        let updaters = updaters(&manifests, self.settings.annotation_mode);
+        let mut settings = self.settings.clone();
+        settings.signature.date = SystemTime::now();
+        let updaters = updaters(&manifests, settings.annotation_mode);
         let cluster = Cluster::Files(Mutex::new(manifests));
-        let report = self.pass_over(cluster, &updaters, &self.settings).await;
-        phrases::log(&report, self.settings.dry_run);
+        let report = self.pass_over(cluster, &updaters, &settings).await;
+        phrases::log(&report, settings.dry_run);
         report
     }
 

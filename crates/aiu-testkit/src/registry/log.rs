@@ -40,6 +40,8 @@ pub struct Request {
     pub authorization: Option<String>,
     /// The status of the answer; 0 when the connection was cut or left hanging.
     pub status: u16,
+    /// Bytes of the answer's body, where its length is known before it is sent.
+    pub bytes: u64,
 }
 
 /// How many requests of which kind.
@@ -65,6 +67,8 @@ pub struct Counts {
     pub not_modified: usize,
     /// Answers "unauthorized", also counted under their kind.
     pub unauthorized: usize,
+    /// Bytes of the answers' bodies, as far as [`Request::bytes`] knows them.
+    pub bytes: u64,
 }
 
 impl Counts {
@@ -78,6 +82,7 @@ impl Counts {
 
     fn add(&mut self, request: &Request) {
         self.all += 1;
+        self.bytes += request.bytes;
         match request.kind {
             Kind::Ping => self.pings += 1,
             Kind::Listing => self.listings += 1,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{ConnectInfo, Query, Request as HttpRequest, State as Shared};
 use axum::http::header::{
     AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LINK, WWW_AUTHENTICATE,
@@ -160,7 +160,7 @@ async fn handle(
     let (request, _) = request.into_parts();
     let query = Query::try_from_uri(&request.uri).map(|Query(all)| all).unwrap_or_default();
     let ask = Ask::of(request.uri.path());
-    let kind = ask.kind(&request.method);
+    let (kind, method) = (ask.kind(&request.method), request.method.clone());
     let repository = ask.repository(&query);
     let entry = state.begin(&request, kind, repository.clone());
     let effect = effect_on(&mut state.faults.lock(), kind, repository.as_deref());
@@ -185,7 +185,14 @@ async fn handle(
         }
         Some(Effect::Hang) => std::future::pending().await,
     };
-    state.log.lock()[entry].status = response.status().as_u16();
+    let mut log = state.log.lock();
+    // Nothing is there where the log was cleared meanwhile.
+    if let Some(request) = log.get_mut(entry) {
+        request.status = response.status().as_u16();
+        let has_body = method != Method::HEAD;
+        request.bytes = response.body().size_hint().exact().filter(|_| has_body).unwrap_or(0);
+    }
+    drop(log);
     response
 }
 
@@ -207,6 +214,7 @@ impl State {
             repository,
             authorization,
             status: 0,
+            bytes: 0,
         });
         log.len() - 1
     }

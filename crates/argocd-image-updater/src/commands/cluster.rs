@@ -12,15 +12,15 @@ use aiu_controller::controller::{Controller, ControllerSettings, Interval as Pas
 use aiu_controller::leader::{Contender, Leadership};
 use aiu_controller::registries::RegistriesFile;
 use aiu_controller::unlock::Keys;
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Result, anyhow};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
 use super::Answer;
 use super::session::{self, Services, services};
+use super::signals::Signals;
 use crate::line::Line;
 use crate::line::duration::GoDuration;
 use crate::logging;
@@ -301,36 +301,6 @@ fn identity() -> String {
     let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     let random = || RandomState::new().hash_one(std::process::id());
     format!("{}_{:016x}{:016x}", host.trim(), random(), random())
-}
-
-/// The signals that ask for an end. They are caught from here on.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn catch() -> Result<Self> {
-        let caught = |kind| signal(kind).context("signals cannot be caught");
-        let terminate = caught(SignalKind::terminate())?;
-        Ok(Self { terminate, interrupt: caught(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-
-    /// The first asks for an end in order, the second ends at once (spec 22 §3).
-    async fn stop(mut self, stop: CancellationToken) {
-        self.next().await;
-        info!(logger = "controller-setup", "received shutdown signal");
-        stop.cancel();
-        self.next().await;
-        std::process::exit(1);
-    }
 }
 
 #[cfg(test)]

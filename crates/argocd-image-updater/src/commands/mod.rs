@@ -7,6 +7,7 @@ pub mod generate;
 pub mod plan;
 pub mod run;
 pub mod session;
+mod signals;
 pub mod template;
 pub mod test;
 pub mod version;

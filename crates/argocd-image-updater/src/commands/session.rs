@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::line::{Line, Verb};
 use crate::logging;
-use crate::settings::{self, Commits, Environment, Logging, Note, Reader, Settings};
+use crate::settings::{self, Commits, Environment, Interval, Logging, Note, Reader, Settings};
 
 /// Everything that a pass needs, opened.
 pub struct Opened {
@@ -61,9 +61,13 @@ pub fn open(line: &Line, env: &Environment, dry_run: bool) -> Result<Opened> {
     for notice in registries.notices() {
         tracing::warn!("{notice}");
     }
+    let registries = match settings::registries_path(&mut reader)? {
+        Some(path) => RegistriesFile::at(&path, registries),
+        None => RegistriesFile::from(registries),
+    };
     let dry_run = dry_run || settings.dry_run;
     let Services { session, .. } =
-        services(registries.into(), &settings, &commits, Keys::of_user(), dry_run)?;
+        services(registries, &settings, &commits, Keys::of_user(), dry_run)?;
     Ok(Opened { runtime, session, manifests, problems, settings })
 }
 
@@ -88,8 +92,8 @@ fn folder(line: &Line, env: &Environment) -> Result<(Manifests, Settings)> {
     let path = (first.manifests.as_ref())
         .context("this version works on a folder of manifests: give --manifests DIR")?;
     anyhow::ensure!(
-        first.once || line.verb != Verb::Run,
-        "this version makes single passes over a folder: add --once"
+        first.interval != Interval::Never || line.verb != Verb::Run,
+        "an interval below 0 makes no passes over a folder: give one above, or --once"
     );
     let manifests = Manifests::load(path, first.folder_namespace())?;
     let settings = Settings::read(line, env, manifests.settings())?;

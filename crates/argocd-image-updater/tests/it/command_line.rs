@@ -18,7 +18,7 @@ fn usage_errors_end_with_1_and_help_with_0() {
         (&["run", "--bogus"], 1, "Error: unknown flag: --bogus\nUsage: argocd-image-updater run"),
         (&["bogus"], 1, "Error: unknown command \"bogus\" for \"argocd-image-updater\"\nRun 'argocd-image-updater --help' for usage.\n"),
         (&["--dry-run", "run", "--once"], 1, "or --manifests DIR to work on a folder"),
-        (&["run", "--manifests", "x"], 1, "add --once"),
+        (&["run", "--interval", "-1s", "--manifests", "x"], 1, "give one above, or --once"),
         (&["run", "--once", "--manifests", "/nonexistent/x"], 1, "cannot read the manifests in '/nonexistent/x'"),
         (&["run", "--loglevel", "loud"], 1, "could not parse log level: \"loud\""),
         (&["run", "--loglevel", "fatal"], 1, "invalid loglevel: fatal"),

@@ -26,6 +26,8 @@ mod registry_counts;
 #[cfg(test)]
 mod reload;
 #[cfg(test)]
+mod repeated;
+#[cfg(test)]
 mod reports;
 #[cfg(test)]
 mod scale;
