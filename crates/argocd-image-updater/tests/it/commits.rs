@@ -5,15 +5,14 @@ use std::process::Command;
 
 use aiu_testkit::git::GitRemote;
 use aiu_testkit::registry::Registry;
-use tempfile::TempDir;
 
-use crate::program::{Ran, pass, run};
+use crate::program::{IMAGE, Place, Ran, application, pass, registry, run};
 
 /// Two Applications with a kustomization each on one branch, and a registry with newer tags.
 pub(crate) struct World {
     pub(crate) remote: GitRemote,
     pub(crate) registry: Registry,
-    folder: TempDir,
+    place: Place,
 }
 
 /// A kustomization at a tag.
@@ -23,43 +22,28 @@ pub(crate) fn at(tag: &str) -> String {
 
 impl World {
     pub(crate) async fn new(applications: &[&str]) -> Self {
-        let registry = Registry::start().await;
-        registry.repository("acme/web").tags(["1.0.0", "1.1.0"]);
+        let registry = registry().await;
         let paths: Vec<String> =
             applications.iter().map(|name| format!("{name}/kustomization.yaml")).collect();
         let text = at("1.0.0");
         let remote = GitRemote::seeded(paths.iter().map(|path| (path.as_str(), text.as_str())));
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("manifests")).unwrap();
-        let apps = applications.iter().map(|name| {
-            format!(
-                "apiVersion: argoproj.io/v1alpha1
-kind: Application
-metadata:
-  name: {name}
-  annotations:
-    argocd-image-updater.argoproj.io/image-list: web=registry.test/acme/web
-    argocd-image-updater.argoproj.io/write-back-method: git
-    argocd-image-updater.argoproj.io/write-back-target: kustomization
-    argocd-image-updater.argoproj.io/git-branch: main
-spec: {{source: {{repoURL: '{}', path: {name}}}}}
----
-",
-                remote.url()
-            )
-        });
-        let apps: String = apps.collect();
-        fs::write(folder.path().join("manifests/apps.yaml"), apps).unwrap();
-        let conf = format!(
-            "registries:\n- {{name: t, prefix: registry.test, api_url: '{}'}}\n",
-            registry.url()
-        );
-        fs::write(folder.path().join("registries.conf"), conf).unwrap();
-        Self { remote, registry, folder }
+        let place = Place::new(&registry, "");
+        let keys = [
+            IMAGE,
+            ("write-back-method", "git"),
+            ("write-back-target", "kustomization"),
+            ("git-branch", "main"),
+        ];
+        let url = remote.url();
+        let app = |name: &&str| {
+            application(name, &keys, &format!("{{source: {{repoURL: '{url}', path: {name}}}}}"))
+        };
+        place.manifest("apps.yaml", &applications.iter().map(app).collect::<String>());
+        Self { remote, registry, place }
     }
 
     pub(crate) fn pass(&self, more: &[&str]) -> Ran {
-        run(pass(self.folder.path()).args(more))
+        run(pass(self.place.path()).args(more))
     }
 
     pub(crate) fn text(&self, application: &str) -> String {

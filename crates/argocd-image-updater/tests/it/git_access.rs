@@ -6,9 +6,8 @@ use aiu_testkit::git::{AppServer, GitRemote, HttpGit};
 use aiu_testkit::registry::{AUTHORITY, Registry};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use tempfile::TempDir;
 
-use crate::program::{Ran, command, pass, run};
+use crate::program::{IMAGE, Place, Ran, application, command, pass, registry, run};
 
 const PASSWORD: &str = "hunter2-s3cret";
 const MARK: &str = "AIU_TEST_MARK";
@@ -22,14 +21,13 @@ struct World {
     remote: GitRemote,
     server: HttpGit,
     _registry: Registry,
-    folder: TempDir,
+    place: Place,
 }
 
 impl World {
     /// An Application with the method `git`, whose repository lets `login` in.
     async fn new(method: &str, tls: bool, login: &str) -> Self {
-        let registry = Registry::start().await;
-        registry.repository("acme/web").tags(["1.0.0", "1.1.0"]);
+        let registry = registry().await;
         let remote = GitRemote::seeded([(
             "p/kustomization.yaml",
             "images:\n- name: registry.test/acme/web\n  newTag: 1.0.0\n",
@@ -40,35 +38,19 @@ impl World {
         } else {
             HttpGit::serve(remote.path(), Some(login)).await
         };
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("manifests")).unwrap();
-        fs::create_dir(folder.path().join("private")).unwrap();
-        let app = format!(
-            "apiVersion: argoproj.io/v1alpha1
-kind: Application
-metadata:
-  name: shop
-  annotations:
-    argocd-image-updater.argoproj.io/image-list: web=registry.test/acme/web
-    argocd-image-updater.argoproj.io/write-back-method: {method}
-    argocd-image-updater.argoproj.io/write-back-target: kustomization
-    argocd-image-updater.argoproj.io/git-branch: main
-spec: {{project: shop, source: {{repoURL: '{}', path: p}}}}
-",
-            server.url("")
-        );
-        let conf = format!(
-            "registries:\n- {{name: t, prefix: registry.test, api_url: '{}'}}\n",
-            registry.url()
-        );
-        fs::write(folder.path().join("registries.conf"), conf).unwrap();
-        let world = Self { remote, server, _registry: registry, folder };
-        world.manifest("app.yaml", &app);
+        let place = Place::new(&registry, "");
+        fs::create_dir(place.path().join("private")).unwrap();
+        let keys = [
+            IMAGE,
+            ("write-back-method", method),
+            ("write-back-target", "kustomization"),
+            ("git-branch", "main"),
+        ];
+        let url = server.url("");
+        let spec = format!("{{project: shop, source: {{repoURL: '{url}', path: p}}}}");
+        let world = Self { remote, server, _registry: registry, place };
+        world.place.manifest("app.yaml", &application("shop", &keys, &spec));
         world
-    }
-
-    fn manifest(&self, name: &str, text: &str) {
-        fs::write(self.folder.path().join("manifests").join(name), text).unwrap();
     }
 
     /// A Secret in the folder: the label's value, or none, and its fields.
@@ -83,14 +65,14 @@ spec: {{project: shop, source: {{repoURL: '{}', path: p}}}}
         let text = format!(
             "apiVersion: v1\nkind: Secret\nmetadata:\n  name: creds\n  namespace: argocd\n{label}data:\n{fields}"
         );
-        self.manifest("secret.yaml", &text);
+        self.place.manifest("secret.yaml", &text);
     }
 
     fn run(&self) -> Ran {
         self.server.watch(MARK);
-        run(pass(self.folder.path())
+        run(pass(self.place.path())
             .env(MARK, "1")
-            .env("TMPDIR", self.folder.path().join("private"))
+            .env("TMPDIR", self.place.path().join("private"))
             .args(["--loglevel", "trace"]))
     }
 
@@ -99,7 +81,7 @@ spec: {{project: shop, source: {{repoURL: '{}', path: p}}}}
         let text = self.remote.text("main", "p/kustomization.yaml").unwrap();
         assert!(text.contains("newTag: 1.1.0"), "{text}");
         let left: Vec<_> =
-            fs::read_dir(self.folder.path().join("private")).unwrap().flatten().collect();
+            fs::read_dir(self.place.path().join("private")).unwrap().flatten().collect();
         assert!(left.is_empty(), "{left:?}");
     }
 
@@ -164,7 +146,7 @@ async fn a_named_secret_signs_in_and_the_certificate_is_checked() {
         let world = World::new(method, true, &basic("bot", PASSWORD)).await;
         world.secret("", fields);
         if trusted {
-            world.manifest("certificates.yaml", &certificates);
+            world.place.manifest("certificates.yaml", &certificates);
         }
         let ran = world.run();
         assert!(ran.out.contains(expected), "{method} {trusted}: {}{}", ran.out, ran.err);

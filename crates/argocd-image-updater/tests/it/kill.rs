@@ -8,9 +8,8 @@ use std::process::Command;
 
 use aiu_testkit::git::{Cut, GitRemote, GitWrapper};
 use aiu_testkit::registry::Registry;
-use tempfile::TempDir;
 
-use crate::program::{Ran, pass, run};
+use crate::program::{self, IMAGE, Place, Ran, application, pass, run};
 
 /// A place to be killed at.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +31,7 @@ struct State {
 }
 
 struct World {
-    folder: TempDir,
+    place: Place,
     remote: GitRemote,
 }
 
@@ -42,49 +41,25 @@ impl World {
             ("a/kustomization.yaml", "images:\n- name: registry.test/acme/web\n  newTag: 1.0.0\n"),
             ("b/kustomization.yaml", "images:\n- name: registry.test/acme/web\n  newTag: 1.0.0\n"),
         ]);
-        let world = Self { folder: tempfile::tempdir().unwrap(), remote };
-        let path = world.folder.path();
-        fs::create_dir(path.join("manifests")).unwrap();
-        fs::write(path.join("manifests/apps.yaml"), world.manifests()).unwrap();
-        let conf = format!(
-            "registries:\n- {{name: t, prefix: registry.test, api_url: '{}'}}\n",
-            registry.url()
-        );
-        fs::write(path.join("registries.conf"), conf).unwrap();
+        let world = Self { place: Place::new(registry, ""), remote };
+        world.place.manifest("apps.yaml", &world.manifests());
         world
     }
 
     /// One Application in its own file, two in git.
     fn manifests(&self) -> String {
-        let app = |name: &str, more: &str, source: &str| {
-            format!(
-                "apiVersion: argoproj.io/v1alpha1
-kind: Application
-metadata:
-  name: {name}
-  annotations:
-    argocd-image-updater.argoproj.io/image-list: web=registry.test/acme/web
-{more}spec: {{source: {{{source}}}}}
-"
-            )
-        };
-        let git = "    argocd-image-updater.argoproj.io/write-back-method: git
-    argocd-image-updater.argoproj.io/write-back-target: kustomization\n";
+        let git = [IMAGE, ("write-back-method", "git"), ("write-back-target", "kustomization")];
         let url = self.remote.url();
-        [
-            app(
-                "own",
-                "",
-                "repoURL: u, path: p, kustomize: {images: ['registry.test/acme/web:1.0.0']}",
-            ),
-            app("a", git, &format!("repoURL: '{url}', path: a, targetRevision: main")),
-            app("b", git, &format!("repoURL: '{url}', path: b, targetRevision: main")),
-        ]
-        .join("---\n")
+        let in_git = |name: &str| {
+            let source = format!("repoURL: '{url}', path: {name}, targetRevision: main");
+            application(name, &git, &format!("{{source: {{{source}}}}}"))
+        };
+        let own = "{source: {repoURL: u, kustomize: {images: ['registry.test/acme/web:1.0.0']}}}";
+        [application("own", &[IMAGE], own), in_git("a"), in_git("b")].concat()
     }
 
     fn run(&self, kill: Option<Kill>) -> Ran {
-        let mut command = pass(self.folder.path());
+        let mut command = pass(self.place.path());
         match kill {
             Some(Kill::Git(cut)) => {
                 self.wrap_git(&mut command, cut);
@@ -98,12 +73,12 @@ metadata:
         if kill.is_some() {
             assert!(status.signal().is_some(), "not killed at {kill:?}: {status}");
         }
-        run(&mut pass(self.folder.path()))
+        run(&mut pass(self.place.path()))
     }
 
     /// Puts the wrapper in front of the `git` that the command finds.
     fn wrap_git(&self, command: &mut Command, cut: Cut) -> GitWrapper {
-        let wrapper = GitWrapper::new(&self.folder.path().join("wrapper"), cut);
+        let wrapper = GitWrapper::new(&self.place.path().join("wrapper"), cut);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(wrapper.bin()).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(folders).unwrap());
@@ -112,7 +87,7 @@ metadata:
 
     fn state(&self) -> State {
         let url = self.remote.url();
-        let manifests = files(&self.folder.path().join("manifests"));
+        let manifests = files(&self.place.path().join("manifests"));
         let manifests =
             manifests.into_iter().map(|(name, text)| (name, text.replace(&url, "REMOTE")));
         let paths = self.remote.paths("main").into_iter();
@@ -148,7 +123,7 @@ fn files(folder: &Path) -> Vec<(String, String)> {
 /// How many git commands an undisturbed run starts.
 fn commands(registry: &Registry) -> usize {
     let world = World::new(registry);
-    let mut command = pass(world.folder.path());
+    let mut command = pass(world.place.path());
     let wrapper = world.wrap_git(&mut command, Cut::Never);
     assert_eq!(run(&mut command).code, Some(0));
     wrapper.calls().len()
@@ -156,8 +131,7 @@ fn commands(registry: &Registry) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_anywhere_the_next_run_ends_in_the_same_state() {
-    let registry = Registry::start().await;
-    registry.repository("acme/web").tags(["1.0.0", "1.1.0"]);
+    let registry = program::registry().await;
     let undisturbed = World::new(&registry);
     let ran = undisturbed.run(None);
     assert_eq!(ran.code, Some(0), "{}", ran.out);

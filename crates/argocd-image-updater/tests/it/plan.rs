@@ -6,46 +6,27 @@ use std::process::Command;
 
 use aiu_testkit::git::GitRemote;
 use aiu_testkit::registry::Registry;
-use tempfile::TempDir;
 
-use crate::program::{Ran, command, pass, run};
+use crate::program::{IMAGE, Place, Ran, application, command, pass, registry, run};
 
-/// An Application with the method `git`; `keys` are further annotations.
-fn app(name: &str, remote: &GitRemote, path: &str, keys: &str) -> String {
-    format!(
-        "apiVersion: argoproj.io/v1alpha1
-kind: Application
-metadata:
-  name: {name}
-  annotations:
-    argocd-image-updater.argoproj.io/image-list: web=registry.test/acme/web
-    argocd-image-updater.argoproj.io/write-back-method: git
-    argocd-image-updater.argoproj.io/git-branch: main
-{keys}spec: {{source: {{repoURL: '{}', path: {path}}}}}
----
-",
-        remote.url()
-    )
+/// An Application with the method `git` and further annotations.
+fn app(name: &str, remote: &GitRemote, path: &str, more: &[(&str, &str)]) -> String {
+    let keys = [&[IMAGE, ("write-back-method", "git"), ("git-branch", "main")], more].concat();
+    let url = remote.url();
+    application(name, &keys, &format!("{{source: {{repoURL: '{url}', path: {path}}}}}"))
 }
 
-const TARGET: &str = "    argocd-image-updater.argoproj.io/write-back-target: ";
-const NAMED: &str = "    argocd-image-updater.argoproj.io/web.helm.image-tag: image.tag\n";
+const TARGET: &str = "write-back-target";
+const TAG: &str = "web.helm.image-tag";
 
 /// What stands under the default key of names already.
 const NAME: &str = "image: {name: registry.test/acme/web}\n";
 
-async fn world(manifests: &str) -> (Registry, TempDir) {
-    let registry = Registry::start().await;
-    registry.repository("acme/web").tags(["1.0.0", "1.1.0"]);
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("manifests")).unwrap();
-    fs::write(folder.path().join("manifests/apps.yaml"), manifests).unwrap();
-    let conf = format!(
-        "registries:\n- {{name: t, prefix: registry.test, api_url: '{}'}}\n",
-        registry.url()
-    );
-    fs::write(folder.path().join("registries.conf"), conf).unwrap();
-    (registry, folder)
+async fn world(manifests: &str) -> (Registry, Place) {
+    let registry = registry().await;
+    let place = Place::new(&registry, "");
+    place.manifest("apps.yaml", manifests);
+    (registry, place)
 }
 
 fn plan(folder: &Path, more: &[&str]) -> Ran {
@@ -84,13 +65,13 @@ async fn the_diff_of_a_plan_is_what_a_pass_then_commits() {
             "kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n    image: registry.test/acme/web:1.0.0\n",
         ),
     ]);
-    let other = NAMED.replace("image.tag", "other.tag");
+    let values = |tag| [(TARGET, "helmvalues"), (TAG, tag)];
     let text = [
-        app("kustomized", &remote, "k", &format!("{TARGET}kustomization\n")),
-        app("first", &remote, "v", &format!("{TARGET}helmvalues\n{NAMED}")),
-        app("second", &remote, "v", &format!("{TARGET}helmvalues\n{other}")),
-        app("overridden", &remote, "'o p'", ""),
-        app("plain", &remote, "m", &format!("{TARGET}manifests\n")),
+        app("kustomized", &remote, "k", &[(TARGET, "kustomization")]),
+        app("first", &remote, "v", &values("image.tag")),
+        app("second", &remote, "v", &values("other.tag")),
+        app("overridden", &remote, "'o p'", &[]),
+        app("plain", &remote, "m", &[(TARGET, "manifests")]),
     ]
     .concat();
     let (_registry, folder) = world(&text).await;
@@ -117,7 +98,7 @@ async fn the_diff_of_a_plan_is_what_a_pass_then_commits() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_of_one_application_applies_without_the_others() {
     let remote = GitRemote::seeded([("v/values.yaml", &*format!("a: 1.0.0\nb: 1.0.0\n{NAME}"))]);
-    let named = |key: &str| format!("{TARGET}helmvalues\n{}", NAMED.replace("image.tag", key));
+    let named = |key| [(TARGET, "helmvalues"), (TAG, key)];
     let text = [app("a", &remote, "v", &named("a")), app("b", &remote, "v", &named("b"))].concat();
     let (_registry, folder) = world(&text).await;
     let planned = plan(folder.path(), &["argocd/b"]);
@@ -133,8 +114,8 @@ async fn a_plan_of_one_application_applies_without_the_others() {
 async fn a_plan_needs_no_right_to_write_and_is_data_on_demand() {
     let remote = GitRemote::seeded([("v/values.yaml", &*format!("a: 1.0.0\n{NAME}"))]);
     remote.refuse("read only");
-    let keys = format!("{TARGET}helmvalues\n{}", NAMED.replace("image.tag", "a"));
-    let broken = app("broken", &remote, "none", &format!("{TARGET}kustomization\n"));
+    let keys = [(TARGET, "helmvalues"), (TAG, "a")];
+    let broken = app("broken", &remote, "none", &[(TARGET, "kustomization")]);
     let (_registry, folder) = world(&app("a", &remote, "v", &keys)).await;
     let planned = plan(folder.path(), &["--output", "json"]);
     assert_eq!(planned.code, Some(3), "{}", planned.err);
@@ -148,7 +129,7 @@ async fn a_plan_needs_no_right_to_write_and_is_data_on_demand() {
     assert_eq!(answer["images"][0]["outcome"], "updated");
     assert_eq!(remote.pushes(), (0, 0));
     let apps = app("a", &remote, "v", &keys) + &broken;
-    fs::write(folder.path().join("manifests/apps.yaml"), apps).unwrap();
+    folder.manifest("apps.yaml", &apps);
     let failed = plan(folder.path(), &[]);
     assert_eq!(failed.code, Some(1), "one failure makes it 1: {}", failed.out);
     assert!(failed.out.contains("+a: 1.1.0"), "and the rest is shown: {}", failed.out);

@@ -3,49 +3,32 @@
 use std::fs;
 
 use aiu_testkit::registry::{Access, Registry};
-use tempfile::TempDir;
 
-use crate::program::{Ran, pass, run};
+use crate::program::{IMAGE, Place, Ran, application, pass, registry, run};
 
 const PASSWORD: &str = "s3cret-pa55";
 
 struct World {
     registry: Registry,
-    folder: TempDir,
+    place: Place,
 }
 
 impl World {
     /// A registry for one user, and an Application with an image there. `conf` is added to the
     /// registry's entry, `annotation` to the Application.
     async fn new(access: Access, conf: &str, annotation: &str) -> Self {
-        let registry = Registry::start().await;
-        registry.repository("acme/web").tags(["1.0.0", "1.1.0"]);
+        let registry = registry().await;
         registry.require(access);
-        let folder = tempfile::tempdir().unwrap();
-        let manifests = folder.path().join("manifests");
-        fs::create_dir(&manifests).unwrap();
-        let app = format!(
-            "apiVersion: argoproj.io/v1alpha1
-kind: Application
-metadata:
-  name: shop
-  annotations:
-    argocd-image-updater.argoproj.io/image-list: web=registry.test/acme/web
-{annotation}spec: {{source: {{repoURL: u, kustomize: {{images: ['registry.test/acme/web:1.0.0']}}}}}}
-"
-        );
-        fs::write(manifests.join("app.yaml"), app).unwrap();
+        let place = Place::new(&registry, conf);
+        let spec = "{source: {repoURL: u, kustomize: {images: ['registry.test/acme/web:1.0.0']}}}";
+        let app = application("shop", &[IMAGE], spec);
+        place.manifest("app.yaml", &app.replace("spec:", &format!("{annotation}spec:")));
         let secret = format!(
             "apiVersion: v1\nkind: Secret\nmetadata: {{name: creds, namespace: argocd}}\nstringData: {{login: 'alice:{PASSWORD}'}}\n---\n{}",
             pull_secret()
         );
-        fs::write(manifests.join("secrets.yaml"), secret).unwrap();
-        let conf = format!(
-            "registries:\n- {{name: t, prefix: registry.test, api_url: '{}'{conf}}}\n",
-            registry.url()
-        );
-        fs::write(folder.path().join("registries.conf"), conf).unwrap();
-        Self { registry, folder }
+        place.manifest("secrets.yaml", &secret);
+        Self { registry, place }
     }
 
     fn run(&self) -> Ran {
@@ -53,10 +36,10 @@ metadata:
     }
 
     fn run_with(&self, arguments: &[&str]) -> Ran {
-        let ran = run(pass(self.folder.path())
+        let ran = run(pass(self.place.path())
             .args(arguments)
             .env("LOGIN", format!("alice:{PASSWORD}"))
-            .env("DOCKER_CONFIG", self.folder.path().join("docker"))
+            .env("DOCKER_CONFIG", self.place.path().join("docker"))
             .args(["--loglevel", "trace"]));
         for text in [&ran.out, &ran.err] {
             assert!(!text.contains(PASSWORD) && !text.contains(&encoded()), "{text}");
@@ -130,7 +113,7 @@ async fn images_name_what_is_theirs_and_what_the_operator_allows() {
         ("ext:/bin/true", "ext", "failed: CredentialScriptFailed"),
     ];
     let world = World::new(Access::basic("alice", PASSWORD), "", "# source\n").await;
-    let manifest = world.folder.path().join("manifests/app.yaml");
+    let manifest = world.place.path().join("manifests/app.yaml");
     let text = fs::read_to_string(&manifest).unwrap();
     for (source, allowed, expected) in rows {
         let annotation = format!("    argocd-image-updater.argoproj.io/web.pull-secret: {source}");
@@ -149,7 +132,7 @@ async fn images_name_what_is_theirs_and_what_the_operator_allows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_any_source_the_users_own_docker_login_is_used() {
     let world = World::new(Access::basic("alice", PASSWORD), "", "").await;
-    let docker = world.folder.path().join("docker");
+    let docker = world.place.path().join("docker");
     fs::create_dir(&docker).unwrap();
     fs::write(docker.join("config.json"), docker_config("registry.test")).unwrap();
     let ran = world.run();
