@@ -24,6 +24,8 @@ pub struct CycleReport {
     pub failed_updaters: Vec<(AppName, String)>,
     /// What was written, or would have been in a dry run, in order.
     pub writes: Vec<Write>,
+    /// The files of those writes, each once; objects of a cluster are none.
+    pub files: Vec<FileChange>,
 }
 
 /// What came of one image.
@@ -47,7 +49,7 @@ pub struct ImageReport {
     pub outcome: Outcome,
 }
 
-/// One text that was written.
+/// One file that was written on behalf of one Application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     /// On whose behalf.
@@ -56,13 +58,22 @@ pub struct Write {
     pub place: WritePlace,
     /// The file's path, relative to the folder or repository.
     pub file: String,
-    /// The text before; `None` for a new file.
-    pub before: Option<String>,
-    /// The text after.
-    pub after: String,
 }
 
-/// Where a text was written.
+/// What the writes to one file come to together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The remote, without credentials, and the branch; `None` for a file of the folder.
+    pub branch: Option<(String, String)>,
+    /// The file's path, relative to the folder or repository.
+    pub file: String,
+    /// The text before; `None` for a new file.
+    pub before: Option<Arc<str>>,
+    /// The text after.
+    pub after: Arc<str>,
+}
+
+/// Where a file was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WritePlace {
     /// A manifest of the folder.
@@ -94,6 +105,7 @@ impl CycleReport {
         }
         self.failed_updaters.append(&mut other.failed_updaters);
         self.writes.append(&mut other.writes);
+        self.files.append(&mut other.files);
     }
 
     /// Brings it into the order that one pass over everything has.

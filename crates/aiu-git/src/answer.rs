@@ -19,6 +19,8 @@ pub(crate) enum Trouble {
     Moved,
     /// The server hands out whole commits only: an old protocol, or a proxy that forces one.
     NoContents,
+    /// The disk that the mirror is on is full.
+    NoSpace { words: String },
     /// Nothing explains it but a mirror that is damaged.
     Damaged { step: Step, words: String },
 }
@@ -33,6 +35,7 @@ impl Trouble {
                 step: Step::FetchTips.name(),
                 words: "the server does not hand out what it listed a moment ago".to_owned(),
             },
+            Self::NoSpace { words } => GitError::CacheFull { remote: remote.shown(), words },
             Self::Damaged { step, words } => {
                 GitError::Failed { remote: remote.shown(), step: step.name(), words }
             }
@@ -43,6 +46,7 @@ impl Trouble {
 /// What `words` are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
+    NoSsh,
     HostKey,
     Login,
     NoRepository,
@@ -53,7 +57,9 @@ enum Cause {
 }
 
 /// Looked for in this order: an SSH client that gives up also says that it could not read.
-const SIGNS: [(Cause, &[&str]); 6] = [
+const SIGNS: [(Cause, &[&str]); 7] = [
+    // Of the system, and of the shells that git asks where options are given as well.
+    (Cause::NoSsh, &["cannot run ssh", "ssh: not found", "ssh: command not found"]),
     (Cause::HostKey, &["host key verification failed", "remote host identification has changed"]),
     (
         Cause::Login,
@@ -124,9 +130,18 @@ fn cause(words: &str) -> Option<Cause> {
     found.map(|(cause, _)| *cause)
 }
 
+/// What git here says when the disk is full; the server's lines, which are marked, do not count.
+fn is_full(words: &str) -> bool {
+    const SIGNS: [&str; 4] =
+        ["no space left on device", "out of diskspace", "disk quota exceeded", "file too large"];
+    let ours = words.lines().map(str::trim_start).filter(|line| !line.starts_with("remote:"));
+    ours.map(str::to_lowercase).any(|line| SIGNS.iter().any(|sign| line.contains(sign)))
+}
+
 /// Explains the failure of a command that stays on this machine.
 pub(crate) fn local(remote: &RemoteUrl, step: Step, error: CallError) -> Trouble {
     match error {
+        CallError::Failed { words } if is_full(&words) => Trouble::NoSpace { words: gist(&words) },
         CallError::Failed { words } => Trouble::Damaged { step, words: gist(&words) },
         other => Trouble::Git(not_run(remote, &GitAccess::Ambient, step, other)),
     }
@@ -152,11 +167,17 @@ pub(crate) fn remote(
     };
     let was_unchecked = access.was_unchecked();
     let (shown, access, gist) = (remote.shown(), access.id_for(remote), gist(&words));
+    // Other commands write nothing here.
+    let writes = matches!(step, Step::FetchTips | Step::FetchBlobs | Step::FetchHistory);
+    if writes && is_full(&words) {
+        return Trouble::NoSpace { words: gist };
+    }
     Trouble::Git(match cause(&words) {
         None => return Trouble::Damaged { step, words: gist },
         Some(Cause::Moved) if step == Step::FetchBlobs => return Trouble::NoContents,
         Some(Cause::Moved) => return Trouble::Moved,
         Some(Cause::Remote) => GitError::Failed { remote: shown, step: step.name(), words: gist },
+        Some(Cause::NoSsh) => GitError::SshMissing { remote: shown },
         Some(Cause::HostKey) => {
             GitError::HostKeyUnknown { remote: shown, words: with_hint(gist, was_unchecked) }
         }
@@ -229,6 +250,7 @@ fn not_run(remote: &RemoteUrl, access: &GitAccess, step: Step, error: CallError)
             GitError::NoLogin { remote, access, words, passing: false }
         }
         CallError::Missing { program } => GitError::Missing { program },
+        CallError::TooOld { program, version } => GitError::TooOld { program, version },
         CallError::System(error) => GitError::Failed { remote, step, words: error.to_string() },
         CallError::TimedOut { after, words } => {
             GitError::TimedOut { remote, step, after, words: gist(&words) }

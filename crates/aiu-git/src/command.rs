@@ -6,6 +6,7 @@
 //! What the answers mean is for others to say.
 
 mod surroundings;
+mod version;
 
 use std::ffi::OsString;
 use std::io;
@@ -13,11 +14,13 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use rustix::process::{Pid, Signal, kill_process_group};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::timeout;
 
 use crate::counts::Counters;
@@ -27,6 +30,8 @@ use crate::remote::RemoteUrl;
 use crate::settings::GitSettings;
 use crate::signing::Signer;
 use surroundings::Surroundings;
+pub(crate) use version::OLDEST;
+use version::too_old;
 
 /// How many processes run at once, over all remotes.
 const AT_ONCE: usize = 16;
@@ -40,6 +45,7 @@ const AFTERWARDS: Duration = Duration::from_secs(1);
 /// What a command is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
+    Version,
     Init,
     ListRefs,
     LsRemote,
@@ -59,6 +65,7 @@ impl Step {
     /// The sub-command.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Version => "version",
             Self::Init => "init",
             Self::ListRefs => "for-each-ref",
             Self::LsRemote => "ls-remote",
@@ -82,8 +89,11 @@ pub(crate) struct Call<'a> {
     settings: Vec<String>,
     variables: Vec<(&'static str, OsString)>,
     args: Vec<String>,
-    input: Vec<u8>,
+    input: Input<'a>,
 }
+
+/// What a command reads, piece by piece.
+type Input<'a> = Box<dyn Iterator<Item = Vec<u8>> + Send + 'a>;
 
 impl<'a> Call<'a> {
     /// A command with what stands after the sub-command. It stays on this machine.
@@ -96,7 +106,7 @@ impl<'a> Call<'a> {
             settings: Vec::new(),
             variables: Vec::new(),
             args,
-            input: Vec::new(),
+            input: Box::new(std::iter::empty()),
         }
     }
 
@@ -124,7 +134,12 @@ impl<'a> Call<'a> {
 
     /// Its standard input.
     pub(crate) fn input(self, input: impl Into<Vec<u8>>) -> Self {
-        Self { input: input.into(), ..self }
+        self.input_parts(std::iter::once(input.into()))
+    }
+
+    /// Its standard input, made while it is read.
+    pub(crate) fn input_parts(self, parts: impl Iterator<Item = Vec<u8>> + Send + 'a) -> Self {
+        Self { input: Box::new(parts), ..self }
     }
 }
 
@@ -133,6 +148,8 @@ impl<'a> Call<'a> {
 pub(crate) enum CallError {
     /// No such program.
     Missing { program: String },
+    /// It lacks what is needed here.
+    TooOld { program: String, version: String },
     /// The system could not start it, or broke a pipe to it.
     System(io::Error),
     /// The deadline passed.
@@ -150,6 +167,8 @@ pub(crate) struct Git {
     grace: Duration,
     surroundings: Surroundings,
     permits: Semaphore,
+    /// Set once the program has been found to be new enough.
+    known: OnceCell<()>,
     pub(crate) vault: Vault,
     pub(crate) signer: Signer,
     pub(crate) counters: Counters,
@@ -163,6 +182,7 @@ impl Git {
             grace: settings.grace,
             surroundings: Surroundings::of_this_process(settings.local_remotes),
             permits: Semaphore::new(AT_ONCE),
+            known: OnceCell::new(),
             vault: Vault::new(settings),
             signer: Signer::new(settings.signing.clone()),
             counters: Counters::default(),
@@ -187,6 +207,38 @@ impl Git {
 
     /// Runs a command and hands its output on piece by piece, also when it fails in the end.
     pub(crate) async fn run(
+        &self,
+        call: Call<'_>,
+        take: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<(), CallError> {
+        self.known.get_or_try_init(async || self.look_at_version().await).await?;
+        self.run_known(call, take).await
+    }
+
+    /// Asks the program for its version, before anything else and once: what an old one says
+    /// to options that it does not know would not be understood.
+    async fn look_at_version(&self) -> Result<(), CallError> {
+        let mut said = Vec::new();
+        let call = Call::new(Step::Version, &[]);
+        self.run_known(call, &mut |piece| said.extend_from_slice(piece)).await?;
+        match too_old(&String::from_utf8_lossy(&said)) {
+            None => Ok(()),
+            Some(version) => {
+                Err(CallError::TooOld { program: self.program.display().to_string(), version })
+            }
+        }
+    }
+
+    /// Boxed, since the types of all who wait for git would else become too long to compile.
+    fn run_known<'a>(
+        &'a self,
+        call: Call<'a>,
+        take: &'a mut (dyn FnMut(&[u8]) + Send),
+    ) -> BoxFuture<'a, Result<(), CallError>> {
+        self.attend_to(call, take).boxed()
+    }
+
+    async fn attend_to(
         &self,
         call: Call<'_>,
         take: &mut (dyn FnMut(&[u8]) + Send),
@@ -265,16 +317,19 @@ impl Git {
 /// Feeds the child and drains it, until it has ended and its output is read to the end.
 async fn attend(
     child: &mut Child,
-    input: Vec<u8>,
+    input: Input<'_>,
     take: &mut (dyn FnMut(&[u8]) + Send),
     said: &mut Vec<u8>,
 ) -> io::Result<ExitStatus> {
     let stdin = child.stdin.take();
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let feeding = async {
-        if let Some(mut stdin) = stdin {
+        let Some(mut stdin) = stdin else { return };
+        for part in input {
             // A child that ends early breaks the pipe; its exit status says why.
-            let _ = stdin.write_all(&input).await;
+            if stdin.write_all(&part).await.is_err() {
+                return;
+            }
         }
     };
     let listening = drain(stderr, |bytes| keep_last(said, bytes));

@@ -4,14 +4,17 @@
 //! Equal inputs, the date included, give equal commits. Who signs commits re-makes them over
 //! the trees that the stream made ([`sign`]).
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use aiu_core::batch::FilePath;
 
 use crate::command::{Call, CallError, Git, Step};
 use crate::mirror::Store;
 use crate::object::ObjectId;
 use crate::signing::{self, Ready};
-use crate::stack::ChangedFile;
+use crate::stack::{ChangedFile, Splice};
 use crate::tree::Mode;
 
 /// A name and a mail address.
@@ -65,8 +68,12 @@ pub struct Signature {
 pub(crate) struct NewCommit<'a> {
     pub(crate) signature: &'a Signature,
     pub(crate) message: String,
-    pub(crate) files: &'a [(Mode, ChangedFile)],
+    /// Of one draft or several, in their order.
+    pub(crate) splices: Vec<&'a Splice>,
 }
+
+/// The texts that the first of several commits is made from, by path.
+pub(crate) type Texts = BTreeMap<FilePath, ChangedFile>;
 
 /// Makes the commits, each on the one before, the first on `tip`, and lets `reference` name the
 /// last; gives their ids.
@@ -75,11 +82,12 @@ pub(crate) async fn commit(
     store: &Store,
     reference: &str,
     tip: &ObjectId,
+    texts: &Texts,
     commits: &[NewCommit<'_>],
 ) -> Result<Vec<ObjectId>, CallError> {
     let args = ["--quiet", "--force", "--done", "--date-format=raw"];
-    let input = stream(reference, tip, commits);
-    let call = Call::new(Step::Commit, &args).within(store.folder()).input(input);
+    let input = stream(reference, tip, texts, commits).map(String::into_bytes);
+    let call = Call::new(Step::Commit, &args).within(store.folder()).input_parts(input);
     let output = git.output(call).await?;
     let ids: Vec<ObjectId> =
         String::from_utf8_lossy(&output).lines().filter_map(ObjectId::parse).collect();
@@ -152,28 +160,49 @@ fn seconds(signature: &Signature) -> u64 {
     signature.date.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The stream; after each commit it asks for its id.
-fn stream(reference: &str, tip: &ObjectId, commits: &[NewCommit<'_>]) -> String {
-    let mut out = String::from("feature done\n");
-    let mut parent = tip.to_string();
-    for (commit, mark) in commits.iter().zip(1..) {
-        let NewCommit { signature, message, files } = commit;
-        let date = seconds(signature);
-        let _ = write!(
-            out,
-            "commit {reference}\nmark :{mark}\nauthor {} {date} +0000\ncommitter {} {date} +0000\n",
-            signature.author, signature.committer
-        );
-        data(&mut out, &finished(message, signature));
-        let _ = writeln!(out, "from {parent}");
-        for (mode, file) in *files {
-            let _ = writeln!(out, "M {} inline {}", mode.as_str(), quoted(file.path.as_str()));
-            data(&mut out, &file.after);
-        }
-        let _ = write!(out, "\nget-mark :{mark}\n");
-        parent = format!(":{mark}");
+/// The stream, a commit at a time, since together they hold every text as often as it changes;
+/// after each commit it asks for its id.
+fn stream<'a>(
+    reference: &'a str,
+    tip: &'a ObjectId,
+    texts: &Texts,
+    commits: &'a [NewCommit<'a>],
+) -> impl Iterator<Item = String> + Send + 'a {
+    let before = |file: &ChangedFile| file.before.as_deref().unwrap_or_default().to_owned();
+    let mut texts: BTreeMap<FilePath, String> =
+        texts.iter().map(|(path, file)| (path.clone(), before(file))).collect();
+    let start = std::iter::once("feature done\n".to_owned());
+    let made = commits.iter().enumerate().map(move |(at, commit)| {
+        let parent = if at == 0 { tip.to_string() } else { format!(":{at}") };
+        one(reference, at + 1, &parent, &mut texts, commit)
+    });
+    start.chain(made).chain(std::iter::once("done\n".to_owned()))
+}
+
+fn one(
+    reference: &str,
+    mark: usize,
+    parent: &str,
+    texts: &mut BTreeMap<FilePath, String>,
+    NewCommit { signature, message, splices }: &NewCommit<'_>,
+) -> String {
+    let date = seconds(signature);
+    let mut out = format!(
+        "commit {reference}\nmark :{mark}\nauthor {} {date} +0000\ncommitter {} {date} +0000\n",
+        signature.author, signature.committer
+    );
+    data(&mut out, &finished(message, signature));
+    let _ = writeln!(out, "from {parent}");
+    let mut files: BTreeMap<&FilePath, Mode> = BTreeMap::new();
+    for splice in splices {
+        splice.apply(texts.entry(splice.path.clone()).or_default());
+        files.insert(&splice.path, splice.mode);
     }
-    out.push_str("done\n");
+    for (path, mode) in files {
+        let _ = writeln!(out, "M {} inline {}", mode.as_str(), quoted(path.as_str()));
+        data(&mut out, &texts[path]);
+    }
+    let _ = write!(out, "\nget-mark :{mark}\n");
     out
 }
 

@@ -57,7 +57,8 @@ impl Counters {
             Step::FetchTips => add(&self.fetch_tip),
             Step::FetchBlobs => add(&self.fetch_blobs),
             Step::Push => add(&self.push),
-            Step::Init
+            Step::Version
+            | Step::Init
             | Step::ListRefs
             | Step::ListTree
             | Step::ReadBlobs

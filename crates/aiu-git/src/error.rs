@@ -12,6 +12,7 @@ use aiu_core::batch::FilePath;
 use aiu_core::edit::EditError;
 use aiu_core::outcome::Remedy;
 
+use crate::command::OLDEST;
 use crate::credentials::AccessId;
 use crate::remote::InvalidRemote;
 use crate::tree::FileProblem;
@@ -20,10 +21,28 @@ use crate::tree::FileProblem;
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// There is no `git` to run.
-    #[error("the program '{program}' was not found; install git 2.39 or later, or correct PATH")]
+    #[error(
+        "the program '{program}' was not found; install git {OLDEST} or later, or correct PATH"
+    )]
     Missing {
         /// What was looked for.
         program: String,
+    },
+    /// There is a `git`, and it cannot do what is needed.
+    #[error("the program '{program}' is git {version}; install {OLDEST} or later, or correct PATH")]
+    TooOld {
+        /// What was found.
+        program: String,
+        /// What it says of itself.
+        version: String,
+    },
+    /// There is no `ssh` for git to run.
+    #[error(
+        "the program 'ssh', by which git reaches {remote}, was not found; install the OpenSSH client, or correct PATH"
+    )]
+    SshMissing {
+        /// The remote.
+        remote: Arc<str>,
     },
     /// The URL is none that `git` may be given.
     #[error("'{url}' cannot be used as a git repository: {cause}")]
@@ -199,6 +218,16 @@ pub enum GitError {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// The disk is full. What was begun is thrown away.
+    #[error(
+        "the mirror of {remote} does not fit on the disk: {words}; make room in the cache folder, or name another one (--cache-dir)"
+    )]
+    CacheFull {
+        /// The remote.
+        remote: Arc<str>,
+        /// What git said.
+        words: String,
+    },
     /// `git` failed in a way that has no name here.
     #[error("`git {step}` for {remote} failed: {words}")]
     Failed {
@@ -257,6 +286,8 @@ impl GitError {
                 Remedy::RetryAfter(Duration::ZERO)
             }
             Self::Missing { .. }
+            | Self::TooOld { .. }
+            | Self::SshMissing { .. }
             | Self::Remote { .. }
             | Self::Unauthorized { .. }
             | Self::NoLogin { .. }
@@ -271,16 +302,20 @@ impl GitError {
             | Self::PushRejected { .. }
             | Self::BranchProtected { .. }
             | Self::Cache { .. }
+            | Self::CacheFull { .. }
             | Self::Failed { .. } => Remedy::AwaitChange,
         }
     }
 
     /// Stable word for conditions, events and metrics (spec 00 §6). The words that the
-    /// specification does not list are `GitMissing`, `GitUrlInvalid`, `GitUnreachable`,
-    /// `GitRepositoryNotFound`, `GitCacheUnusable`, `GitFailed` and `Stopped`.
+    /// specification does not list are `GitMissing`, `GitTooOld`, `SshMissing`, `GitUrlInvalid`,
+    /// `GitUnreachable`, `GitRepositoryNotFound`, `GitCacheUnusable`, `GitFailed`,
+    /// `CommitNotSigned` and `Stopped`.
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "GitMissing",
+            Self::TooOld { .. } => "GitTooOld",
+            Self::SshMissing { .. } => "SshMissing",
             Self::Remote { .. } => "GitUrlInvalid",
             Self::Unauthorized { .. } | Self::NoLogin { passing: false, .. } => "GitUnauthorized",
             Self::NotSigned { .. } => "CommitNotSigned",
@@ -296,7 +331,7 @@ impl GitError {
             | Self::BranchName { .. } => "BranchNotFound",
             Self::PushRejected { .. } | Self::LostRaces { .. } => "GitPushRejected",
             Self::BranchProtected { .. } => "BranchProtected",
-            Self::Cache { .. } => "GitCacheUnusable",
+            Self::Cache { .. } | Self::CacheFull { .. } => "GitCacheUnusable",
             Self::Failed { .. } | Self::BrokenOff => "GitFailed",
             Self::Stopped => "Stopped",
         }

@@ -6,6 +6,7 @@
 //! is the writer's work; it stands on the [`Ground`] that is laid here.
 
 mod ask;
+mod cache;
 mod history;
 mod store;
 mod turn;
@@ -33,6 +34,7 @@ use crate::settings::GitSettings;
 use crate::snapshot::{File, Snapshot, pick};
 use crate::tree::{FileProblem, candidates};
 
+use cache::Cache;
 pub use history::Messages;
 pub(crate) use store::Store;
 use turn::Turn;
@@ -112,6 +114,7 @@ impl BranchTexts {
 pub struct Mirrors {
     git: Arc<Git>,
     settings: Arc<GitSettings>,
+    cache: Arc<Cache>,
     open: Mutex<HashMap<MirrorKey, (u64, Arc<Mirror>)>>,
     fingerprints: RandomState,
 }
@@ -131,6 +134,7 @@ impl Mirrors {
         let git = Arc::new(Git::new(&settings));
         Self {
             git,
+            cache: Arc::new(Cache::new(settings.cache.clone())),
             settings: Arc::new(settings),
             open: Mutex::default(),
             fingerprints: RandomState::new(),
@@ -195,10 +199,11 @@ impl Mirrors {
         open.retain(|known, (of, _)| *known != key || *of == content);
         let (_, mirror) = open.entry(key.clone()).or_insert_with(|| {
             let (git, settings) = (Arc::clone(&self.git), Arc::clone(&self.settings));
+            let cache = Arc::clone(&self.cache);
             let folder = folder_name(&key);
             let turn = tokio::sync::Mutex::new(Turn::default());
             let access = access.clone();
-            (content, Arc::new(Mirror { remote, access, folder, git, settings, turn }))
+            (content, Arc::new(Mirror { remote, access, folder, git, settings, cache, turn }))
         });
         Ok((key, Arc::clone(mirror)))
     }
@@ -221,6 +226,7 @@ pub(crate) struct Mirror {
     folder: String,
     pub(crate) git: Arc<Git>,
     settings: Arc<GitSettings>,
+    cache: Arc<Cache>,
     /// git allows one fetch at a time in a repository (`shallow.lock`): who fetches or reads
     /// holds the turn meanwhile. Commits and pushes need none.
     turn: tokio::sync::Mutex<Turn>,

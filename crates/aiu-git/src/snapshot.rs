@@ -7,6 +7,7 @@ use aiu_core::batch::FilePath;
 use aiu_core::edit::{FileKind, ManifestFolder};
 
 use crate::object::{Content, ObjectId};
+use crate::stack::ChangedFile;
 use crate::tree::{Entry, FileProblem, Found, Mode, candidates};
 
 /// One path of a commit.
@@ -50,6 +51,27 @@ impl Snapshot {
         unlisted.cloned().collect()
     }
 
+    /// What a commit that changes these files and nothing else leaves of this one.
+    pub(crate) fn after<'a>(&self, changed: impl IntoIterator<Item = &'a ChangedFile>) -> Self {
+        let mut after = self.clone();
+        let mut some_created = false;
+        for ChangedFile { path, before, after: text } in changed {
+            some_created |= before.is_none();
+            let mode = match self.files.get(path) {
+                Some(File::Readable { mode, .. }) => *mode,
+                _ => Mode::Plain,
+            };
+            after.blobs.remove(path);
+            after.files.insert(path.clone(), File::Readable { mode, text: Arc::clone(text) });
+        }
+        if some_created {
+            // What was missing may now be a folder, and folders may hold more.
+            after.files.retain(|_, file| matches!(file, File::Readable { .. }));
+            after.folders.clear();
+        }
+        after
+    }
+
     /// Those of `paths` that were not asked for yet.
     pub(crate) fn unseen(&self, paths: &BTreeSet<FilePath>) -> BTreeSet<FilePath> {
         paths.iter().filter(|path| !self.files.contains_key(*path)).cloned().collect()
@@ -73,6 +95,11 @@ pub(crate) fn pick<'a>(
         }
     }
     Some(existing.unwrap_or((path.clone(), &File::Missing)))
+}
+
+/// Whether a text is what Git LFS keeps in place of a file.
+fn is_lfs_pointer(text: &str) -> bool {
+    text.starts_with("version https://git-lfs.github.com/spec/")
 }
 
 /// How many commits are remembered per mirror.
@@ -128,6 +155,9 @@ impl Snapshots {
                 Entry::Refused(problem) => File::Refused(problem),
                 Entry::File { mode, blob } => match contents.get(&blob) {
                     None => continue,
+                    Some(Content::Text(text)) if is_lfs_pointer(text) => {
+                        File::Refused(FileProblem::LfsPointer)
+                    }
                     Some(Content::Text(text)) => {
                         snapshot.blobs.insert(path.clone(), blob);
                         File::Readable { mode, text: Arc::clone(text) }
@@ -140,6 +170,11 @@ impl Snapshots {
             };
             snapshot.files.insert(path, file);
         }
+        self.put(commit, snapshot);
+    }
+
+    /// Remembers a snapshot, and forgets the one that was not used for longest.
+    pub(crate) fn put(&mut self, commit: &ObjectId, snapshot: Snapshot) {
         self.by_commit.insert(commit.clone(), Arc::new(snapshot));
         self.use_now(commit);
         while self.last_used.len() > REMEMBERED {
@@ -152,5 +187,41 @@ impl Snapshots {
     fn use_now(&mut self, commit: &ObjectId) {
         self.last_used.retain(|known| known != commit);
         self.last_used.push_back(commit.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aiu_core::batch::FilePath;
+
+    use super::{ChangedFile, File, Mode, Snapshot};
+
+    fn path(text: &str) -> FilePath {
+        FilePath::join("", text).unwrap()
+    }
+
+    fn readable(text: &str) -> File {
+        File::Readable { mode: Mode::Executable, text: text.into() }
+    }
+
+    #[test]
+    fn a_commit_of_ours_leaves_the_rest_known_unless_it_creates_a_file() {
+        let (a, b, c) = (path("a"), path("b"), path("c"));
+        let files =
+            [(a.clone(), readable("1")), (b.clone(), readable("1")), (c.clone(), File::Missing)];
+        let before = Snapshot::of(files);
+        let changed = |path: &FilePath, before: Option<&str>| ChangedFile {
+            path: path.clone(),
+            before: before.map(Into::into),
+            after: "2".into(),
+        };
+        let after = before.after([&changed(&a, Some("1"))]);
+        assert_eq!(after.file(&a), Some(&readable("2")));
+        assert_eq!(after.file(&b), Some(&readable("1")));
+        assert_eq!(after.file(&c), Some(&File::Missing));
+        let after = before.after([&changed(&path("d/e"), None)]);
+        let made = File::Readable { mode: Mode::Plain, text: "2".into() };
+        assert_eq!(after.file(&path("d/e")), Some(&made));
+        assert_eq!((after.file(&b), after.file(&c)), (Some(&readable("1")), None));
     }
 }

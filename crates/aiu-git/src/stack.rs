@@ -1,8 +1,8 @@
 //! Commits one on top of the other, as texts: what each Application's edits make of the files
 //! that the ones before it left. Nothing here talks to git.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use aiu_core::batch::{CommitPlan, FileEdit, FilePath, ImageChange};
@@ -13,15 +13,51 @@ use crate::error::WriteError;
 use crate::snapshot::{File, Snapshot, pick};
 use crate::tree::{FileProblem, Mode, folders};
 
-/// A file that a commit changes.
+/// A file of a branch, and what all commits of one push make of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
     /// Where.
     pub path: FilePath,
-    /// Its text before; `None` if the commit creates it.
+    /// Its text before; `None` if it is created.
     pub before: Option<Arc<str>>,
     /// Its text after.
     pub after: Arc<str>,
+}
+
+/// A file that a commit changes: what it puts where, in the text that the commits before it left.
+///
+/// Not the whole text: many Applications may share a large file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Splice {
+    pub(crate) path: FilePath,
+    pub(crate) mode: Mode,
+    /// The bytes that are replaced.
+    at: Range<usize>,
+    text: Box<str>,
+}
+
+impl Splice {
+    pub(crate) fn between(path: FilePath, mode: Mode, before: &str, after: &str) -> Self {
+        let equal = |(a, b): &(u8, u8)| a == b;
+        let mut start = before.bytes().zip(after.bytes()).take_while(equal).count();
+        while !(before.is_char_boundary(start) && after.is_char_boundary(start)) {
+            start -= 1;
+        }
+        let rest = before[start..].bytes().rev().zip(after[start..].bytes().rev());
+        let mut end = rest.take_while(equal).count();
+        while !(before.is_char_boundary(before.len() - end)
+            && after.is_char_boundary(after.len() - end))
+        {
+            end -= 1;
+        }
+        let text = after[start..after.len() - end].into();
+        Self { path, mode, at: start..before.len() - end, text }
+    }
+
+    /// Makes of the text before the text after.
+    pub(crate) fn apply(&self, text: &mut String) {
+        text.replace_range(self.at.clone(), &self.text);
+    }
 }
 
 /// What a plan comes to.
@@ -38,10 +74,18 @@ pub(crate) enum Stacked {
 /// A commit to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Draft {
-    /// Its files with their modes, ordered by path.
-    pub(crate) files: Vec<(Mode, ChangedFile)>,
+    /// Its files, ordered by path.
+    pub(crate) files: Vec<Splice>,
     /// The planned changes that had an effect, in their order.
     pub(crate) changes: Vec<ImageChange>,
+}
+
+/// What plans come to, one after the other.
+pub(crate) struct Stack {
+    /// By plan.
+    pub(crate) plans: Vec<Result<Stacked, WriteError>>,
+    /// What all drafts come to together, by path.
+    pub(crate) files: BTreeMap<FilePath, ChangedFile>,
 }
 
 /// Works through the plans.
@@ -50,7 +94,7 @@ pub(crate) struct Draft {
 pub(crate) fn stack<'a>(
     snapshot: &Snapshot,
     plans: impl IntoIterator<Item = &'a CommitPlan>,
-) -> Vec<Result<Stacked, WriteError>> {
+) -> Stack {
     let mut changed = HashMap::new();
     let mut drafts = Vec::new();
     for plan in plans {
@@ -62,7 +106,16 @@ pub(crate) fn stack<'a>(
         }
         drafts.push(stacked);
     }
-    drafts
+    let text = |file: &File| match file {
+        File::Readable { text, .. } => Some(Arc::clone(text)),
+        File::Missing | File::Refused(_) => None,
+    };
+    let files = changed.into_iter().filter_map(|(path, file)| {
+        let before = snapshot.file(&path).and_then(text);
+        let file = ChangedFile { path: path.clone(), before, after: text(&file)? };
+        Some((path, file))
+    });
+    Stack { plans: drafts, files: files.collect() }
 }
 
 /// The files as one plan sees and changes them.
@@ -75,7 +128,8 @@ struct Layer<'a> {
 impl Layer<'_> {
     fn stack(&mut self, plan: &CommitPlan) -> Result<Stacked, WriteError> {
         let mut by_others = false;
-        let mut files: BTreeMap<FilePath, (Mode, ChangedFile)> = BTreeMap::new();
+        // Mode and text before, by path; the text after is the layer's own.
+        let mut files: BTreeMap<FilePath, (Mode, Option<Arc<str>>)> = BTreeMap::new();
         let mut effects: Vec<(&ImageReference, bool)> = Vec::new();
         for edit in &plan.edits {
             let (path, mode, before) = self.find(edit)?;
@@ -86,27 +140,29 @@ impl Layer<'_> {
                 let effect = after.is_some() && has_effect(edit, before.as_deref(), wish);
                 effects.push((&wish[0].image, effect));
             }
-            if let Some(after) = after {
-                let text = Arc::clone(&after);
+            if let Some(text) = after {
                 self.own.insert(path.clone(), File::Readable { mode, text });
-                match files.entry(path) {
-                    Entry::Occupied(mut earlier) => earlier.get_mut().1.after = after,
-                    Entry::Vacant(first) => {
-                        let path = first.key().clone();
-                        first.insert((mode, ChangedFile { path, before, after }));
-                    }
-                }
+                files.entry(path).or_insert((mode, before));
             }
         }
         let changes: Vec<ImageChange> =
             plan.changes.iter().filter(|change| counts(change, &effects)).cloned().collect();
         Ok(if !files.is_empty() && !changes.is_empty() {
-            Stacked::Draft(Draft { files: files.into_values().collect(), changes })
+            Stacked::Draft(Draft { files: self.splices(files), changes })
         } else if by_others {
             Stacked::SoByOthers
         } else {
             Stacked::AlreadySo
         })
+    }
+
+    /// What the plan's own texts are, as differences from the texts before.
+    fn splices(&self, files: BTreeMap<FilePath, (Mode, Option<Arc<str>>)>) -> Vec<Splice> {
+        let splice = |(path, (mode, before)): (FilePath, (Mode, Option<Arc<str>>))| {
+            let Some(File::Readable { text: after, .. }) = self.own.get(&path) else { return None };
+            Some(Splice::between(path, mode, before.as_deref().unwrap_or_default(), after))
+        };
+        files.into_iter().filter_map(splice).collect()
     }
 
     /// The file that the edit means, its mode, and its text if it exists.

@@ -1,12 +1,15 @@
 //! What stands at a path of a commit: a file with its mode, nothing, or something that is not
 //! edited (spec 30 F4: links are never followed).
 
+mod case;
+
 use std::collections::{BTreeSet, HashMap};
 
 use aiu_core::batch::FilePath;
 use aiu_core::edit::{FileKind, FolderFilter, KUSTOMIZATION_NAMES, ManifestFolder};
 
 use crate::object::ObjectId;
+use case::Spellings;
 
 /// The mode of a regular file; it outlives edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +44,23 @@ pub enum FileProblem {
     #[error("'{0}' is not a folder")]
     NotAFolder(String),
     /// Another encoding.
-    #[error("it is not encoded as UTF-8")]
+    #[error("it is not encoded as UTF-8; save it as UTF-8")]
     NotUtf8,
+    /// A few lines that stand for the content, which is elsewhere.
+    #[error(
+        "it is a pointer of Git LFS, and what it stands for is not in the repository; take the file out of LFS (.gitattributes)"
+    )]
+    LfsPointer,
+    /// Nothing, while something is called the same but for upper and lower case; on many disks
+    /// it would be the same file.
+    #[error(
+        "there is no such file, but '{0}', which differs in upper and lower case; correct the path"
+    )]
+    OtherCase(String),
     /// Too much text for a manifest.
-    #[error("it has {bytes} bytes, and files of more than {limit} bytes are not edited")]
+    #[error(
+        "it has {bytes} bytes, and files of more than {limit} bytes are not edited; keep the image's keys in a file of their own"
+    )]
     TooBig {
         /// Its size.
         bytes: u64,
@@ -56,7 +72,10 @@ pub enum FileProblem {
 impl FileProblem {
     /// Stable word for conditions, events and metrics (spec 00 §6).
     pub fn reason(&self) -> &'static str {
-        "ManifestUnreadable"
+        match self {
+            Self::OtherCase(_) => "TargetMissing",
+            _ => "ManifestUnreadable",
+        }
     }
 }
 
@@ -90,6 +109,7 @@ pub(crate) struct TreeReader<'a> {
     watched: HashMap<&'a str, Vec<&'a FilePath>>,
     /// Folders whose files are wanted, whichever they are.
     folders: Vec<(&'a ManifestFolder, FolderFilter<'a>)>,
+    spellings: Spellings<'a>,
     found: Found,
     unfinished: Vec<u8>,
 }
@@ -115,11 +135,12 @@ impl<'a> TreeReader<'a> {
                 watched.entry(folder).or_default().push(path);
             }
         }
-        let wanted = wanted.iter().map(|path| (path.as_str(), path)).collect();
         let folders = manifests.iter().map(|folder| (folder, folder.filter())).collect();
         let listed = manifests.iter().map(|folder| (folder.clone(), Vec::new())).collect();
         let found = Found { entries: HashMap::new(), folders: listed };
-        Self { wanted, watched, folders, found, unfinished: Vec::new() }
+        let spellings = Spellings::of(wanted);
+        let wanted = wanted.iter().map(|path| (path.as_str(), path)).collect();
+        Self { wanted, watched, folders, spellings, found, unfinished: Vec::new() }
     }
 
     /// Takes the next piece of output.
@@ -148,6 +169,7 @@ impl<'a> TreeReader<'a> {
             self.found.entries.insert((*wanted).clone(), entry(mode, id));
         }
         self.in_folders(mode, id, path);
+        self.spellings.see(path);
         for folder in folders(path) {
             if let Some(wanted) = self.wanted.get(folder) {
                 self.found.entries.insert((*wanted).clone(), Entry::Refused(FileProblem::Folder));
@@ -170,7 +192,11 @@ impl<'a> TreeReader<'a> {
     /// What was found, with an entry for every wanted path.
     pub(crate) fn finish(mut self) -> Found {
         for path in self.wanted.into_values() {
-            self.found.entries.entry(path.clone()).or_insert(Entry::Missing);
+            let entry = self.found.entries.entry(path.clone());
+            entry.or_insert_with(|| match self.spellings.other(path.as_str()) {
+                Some(other) => Entry::Refused(FileProblem::OtherCase(other.to_owned())),
+                None => Entry::Missing,
+            });
         }
         self.found
     }
@@ -215,6 +241,9 @@ mod tests {
             ("deep",            Entry::Refused(FileProblem::Folder)),
             ("link.yaml/x",     Entry::Refused(FileProblem::NotAFolder("link.yaml".to_owned()))),
             ("none.yaml",       Entry::Missing),
+            ("A/Plain.yaml",    Entry::Refused(FileProblem::OtherCase("a/plain.yaml".to_owned()))),
+            ("DEEP/none.yaml",  Entry::Refused(FileProblem::OtherCase("deep".to_owned()))),
+            ("deep/none.yaml",  Entry::Missing),
         ];
         let listed = [
             ("100644 blob", "a/plain.yaml"),

@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use aiu_core::batch::{AppName, BranchBatch, BranchKey, CommitPlan, ImageChange};
+use aiu_core::batch::{AppName, BranchBatch, BranchKey, CommitPlan, FilePath, ImageChange};
 use futures::future::join_all;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
@@ -66,6 +66,9 @@ pub struct BranchWritten {
     pub branch: Option<Arc<str>>,
     /// What became of each plan, in the order of the plans.
     pub commits: Vec<CommitWritten>,
+    /// The files of those plans that changed, ordered by path, with the texts before and after
+    /// everything that was pushed together.
+    pub files: Vec<ChangedFile>,
 }
 
 /// What became of the plan of one Application.
@@ -84,8 +87,8 @@ pub enum Written {
     Changed {
         /// The commit.
         commit: ObjectId,
-        /// Its files, ordered by path, with both texts.
-        files: Vec<ChangedFile>,
+        /// Its files, ordered by path.
+        files: Vec<FilePath>,
         /// The planned changes that had an effect.
         changes: Vec<ImageChange>,
     },
@@ -125,7 +128,15 @@ struct LaneKey {
 struct Pending {
     plans: Vec<CommitPlan>,
     order: WriteOrder,
-    done: oneshot::Sender<Vec<CommitWritten>>,
+    done: oneshot::Sender<Landed>,
+}
+
+/// What became of plans, in their order, and the branch that they were for in the end: a default
+/// branch may have been renamed meanwhile.
+struct Landed {
+    branch: Arc<str>,
+    commits: Vec<CommitWritten>,
+    files: Vec<ChangedFile>,
 }
 
 impl Writers {
@@ -217,18 +228,28 @@ struct Waiting {
     key: BranchKey,
     branch: Option<Arc<str>>,
     applications: Vec<AppName>,
-    answer: Result<oneshot::Receiver<Vec<CommitWritten>>, Arc<GitError>>,
+    answer: Result<oneshot::Receiver<Landed>, Arc<GitError>>,
 }
 
 impl Waiting {
     async fn written(self) -> BranchWritten {
         let Self { key, branch, applications, answer } = self;
         let broken_off = || all_failed(&applications, &Arc::new(GitError::BrokenOff));
-        let commits = match answer {
-            Ok(answer) => answer.await.unwrap_or_else(|_| broken_off()),
-            Err(error) => all_failed(&applications, &error),
+        let failed = |commits| BranchWritten {
+            key: key.clone(),
+            branch: branch.clone(),
+            commits,
+            files: Vec::new(),
         };
-        BranchWritten { key, branch, commits }
+        match answer {
+            Err(error) => failed(all_failed(&applications, &error)),
+            Ok(answer) => match answer.await {
+                Err(_) => failed(broken_off()),
+                Ok(Landed { branch, commits, files }) => {
+                    BranchWritten { key, branch: Some(branch), commits, files }
+                }
+            },
+        }
     }
 }
 

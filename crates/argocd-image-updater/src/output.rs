@@ -70,7 +70,7 @@ pub fn results(report: &CycleReport, dry_run: bool) -> String {
 /// takes all of it, since it passes over what stands before a diff.
 pub fn planned(report: &CycleReport, problems: &[Problem]) -> String {
     let text = with_problems(problems, &results(report, true));
-    if report.writes.is_empty() { text } else { format!("{text}\n{}", diff(&report.writes)) }
+    if report.files.is_empty() { text } else { format!("{text}\n{}", diff(&report.files)) }
 }
 
 fn row(image: &ImageReport, dry_run: bool) -> Vec<String> {

@@ -5,6 +5,7 @@
 //! be used is a [`Problem`] that names file and line; the rest goes on.
 
 mod git;
+mod patch;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +18,6 @@ use std::sync::Arc;
 use aiu_api::application::Application;
 use aiu_api::image_updater::ImageUpdater;
 use aiu_core::batch::AppName;
-use aiu_core::edit::{EditError, Edited};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -26,8 +26,6 @@ use serde::de::DeserializeOwned;
 
 use super::documents::{Document, Head, split};
 use super::replace;
-use super::{PatchError, Patched};
-use crate::report::WritePlace;
 
 /// Files above this size hold no manifests that people write.
 const LARGEST_FILE: u64 = 32 << 20;
@@ -230,46 +228,6 @@ impl Manifests {
         bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
             format!("the field '{field}' of Secret '{name}' is not base64 of a text")
         })
-    }
-
-    /// Edits the document of one Application and replaces its file, if bytes change.
-    pub(super) fn patch(
-        &mut self,
-        app: &AppName,
-        dry_run: bool,
-        edit: impl FnOnce(&str, usize) -> Result<Edited, EditError>,
-    ) -> Result<Patched, PatchError> {
-        let Place { file, document, .. } =
-            self.place(app).cloned().ok_or_else(|| PatchError::Changed(app.to_string()))?;
-        let before = self.texts.get(&file).cloned().unwrap_or_default();
-        let edited = edit(&before, document)
-            .map_err(|cause| PatchError::Edit { file: file.clone(), cause })?;
-        let Edited::Changed(after) = edited else { return Ok(Patched::AlreadySo) };
-        if !dry_run {
-            self.replace_file(&file, &before, &after)?;
-        }
-        self.texts.insert(file.clone(), after.clone());
-        Ok(Patched::Changed { place: WritePlace::Folder, file, before, after })
-    }
-
-    fn replace_file(&self, file: &str, before: &str, after: &str) -> Result<(), PatchError> {
-        let failed = |cause: io::Error| PatchError::Write {
-            file: file.to_owned(),
-            cause: format!("cannot be replaced: {cause}; make the file and its folder writable"),
-        };
-        // A link is followed, but not out of the folder: what stands elsewhere is not ours.
-        let path = fs::canonicalize(self.root.join(file)).map_err(failed)?;
-        let root = fs::canonicalize(&self.root).map_err(failed)?;
-        if !path.starts_with(&root) {
-            return Err(PatchError::Write {
-                file: file.to_owned(),
-                cause: "is a link that leaves the folder; write-back does not follow it".to_owned(),
-            });
-        }
-        if fs::read_to_string(&path).map_err(failed)? != before {
-            return Err(PatchError::Changed(file.to_owned()));
-        }
-        replace::replace(&path, after).map_err(failed)
     }
 
     fn read_file(&mut self, file: String, default_namespace: &str) {

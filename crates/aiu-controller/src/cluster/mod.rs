@@ -13,12 +13,13 @@ use std::sync::Arc;
 use aiu_api::application::Application;
 use aiu_core::batch::AppName;
 use aiu_core::edit::{EditError, SourceRef, Wish};
+use futures::StreamExt as _;
 use parking_lot::Mutex;
 use secrecy::SecretString;
 
 use aiu_git::credentials::secrets::{GitSecret, GitSources};
 
-use crate::report::WritePlace;
+use crate::report::{FileChange, WritePlace};
 use api::View;
 use files::Manifests;
 
@@ -53,11 +54,27 @@ pub enum Patched {
         place: WritePlace,
         /// The file, relative to the folder, or the object's name.
         file: String,
-        /// The text before.
-        before: String,
-        /// The text after.
-        after: String,
     },
+}
+
+/// Edits of one Application's own spec.
+#[derive(Debug)]
+pub struct SpecEdit {
+    /// The Application.
+    pub application: AppName,
+    /// Which of its sources.
+    pub source: SourceRef,
+    /// What it shall say.
+    pub wishes: Vec<Wish>,
+}
+
+/// What became of edits, in their order.
+#[derive(Debug, Default)]
+pub struct Patches {
+    /// By Application.
+    pub done: Vec<(AppName, Result<Patched, PatchError>)>,
+    /// The files that were, or would have been, replaced.
+    pub files: Vec<FileChange>,
 }
 
 /// Why an Application was not written.
@@ -192,19 +209,26 @@ impl Cluster {
         }
     }
 
-    /// Edits one Application's own spec: only what was wished, and only if it is a change.
-    pub async fn patch(
-        &self,
-        app: &AppName,
-        source: SourceRef,
-        wishes: &[Wish],
-        dry_run: bool,
-    ) -> Result<Patched, PatchError> {
+    /// Edits Applications' own specs: only what was wished, and only what is a change. So many of
+    /// them are asked for `at_once`.
+    pub async fn patch(&self, edits: Vec<SpecEdit>, dry_run: bool, at_once: usize) -> Patches {
         match self {
-            Self::Files(manifests) => manifests.lock().patch(app, dry_run, |text, document| {
-                aiu_core::edit::apply_in_spec(text, document, source, wishes)
-            }),
-            Self::Api(view) => view.patch(app, source, wishes, dry_run).await,
+            Self::Files(manifests) => manifests.lock().patch(&edits, dry_run),
+            Self::Api(view) => {
+                let patches = edits.into_iter().map(|edit| patch_object(view, edit, dry_run));
+                let done = futures::stream::iter(patches).buffered(at_once.max(1)).collect().await;
+                Patches { done, files: Vec::new() }
+            }
         }
     }
+}
+
+async fn patch_object(
+    view: &View,
+    edit: SpecEdit,
+    dry_run: bool,
+) -> (AppName, Result<Patched, PatchError>) {
+    let SpecEdit { application, source, wishes } = edit;
+    let patched = view.patch(&application, source, &wishes, dry_run).await;
+    (application, patched)
 }

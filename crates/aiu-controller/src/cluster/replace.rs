@@ -9,6 +9,12 @@ use crate::crash;
 /// Ends the names of half-written files; a killed process may leave one behind.
 const SUFFIX: &str = ".argocd-image-updater.tmp";
 
+#[cfg(test)]
+thread_local! {
+    /// How many files this thread has replaced.
+    pub(super) static REPLACED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Writes `text` beside `path` and renames it over it. The file's permissions are kept.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let temporary = temporary_name(path)?;
@@ -21,6 +27,8 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written?;
+    #[cfg(test)]
+    REPLACED.set(REPLACED.get() + 1);
     crash::point("file.rename.after");
     // The rename itself is durable once the folder is; some file systems cannot do that.
     if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {

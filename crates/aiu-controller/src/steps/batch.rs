@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aiu_api::plan::{GitTarget, Target};
 use aiu_core::batch::{AppName, BranchBatch, BranchKey, CommitPlan, FileEdit, ImageChange};
 use aiu_core::decide::Verdict;
-use aiu_core::edit::{SourceRef, Wish};
+use aiu_core::edit::Wish;
 use aiu_core::image::{ImageReference, TagRef};
 use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::template::{BranchData, Template, branch_name};
@@ -15,6 +15,7 @@ use aiu_git::BranchWork;
 
 use super::read::{self, Resolved, Seen, Texts, resolved};
 use super::{Row, manifests};
+use crate::cluster::SpecEdit;
 
 /// One change, and the row that it belongs to.
 #[derive(Clone, Debug)]
@@ -29,20 +30,9 @@ pub struct Change {
 #[derive(Debug, Default)]
 pub struct Batches {
     /// Edits of Applications.
-    pub specs: Vec<SpecBatch>,
+    pub specs: Vec<SpecEdit>,
     /// Commits.
     pub branches: Vec<BranchWork>,
-}
-
-/// Edits of one Application's own spec.
-#[derive(Debug)]
-pub struct SpecBatch {
-    /// The Application.
-    pub application: AppName,
-    /// Which of its sources.
-    pub source: SourceRef,
-    /// What it shall say.
-    pub wishes: Vec<Wish>,
 }
 
 /// The open rows whose verdict asks for a write.
@@ -109,7 +99,7 @@ pub fn batches(rows: &mut [Row], changes: &[Change], texts: &Texts) -> Batches {
                     }
                 }
             }
-            _ => batches.specs.push(SpecBatch {
+            _ => batches.specs.push(SpecEdit {
                 source: first.image.source,
                 wishes: wishes(rows, &changes, &app, false),
                 application: app,

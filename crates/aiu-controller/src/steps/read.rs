@@ -9,7 +9,7 @@ use aiu_api::plan::{GitTarget, Target, TargetFile, WorkPlan};
 use aiu_core::batch::{BranchKey, FilePath};
 use aiu_core::edit::{FileKind, ManifestFolder};
 use aiu_git::credentials::AccessId;
-use aiu_git::{BranchTexts, FileText, GitAccess, GitError, Wanted};
+use aiu_git::{BranchTexts, FileProblem, FileText, GitAccess, GitError, Wanted};
 
 use super::Row;
 use crate::cycle::World;
@@ -110,8 +110,11 @@ pub fn resolved<'a>(
         TargetFile::Manifests(folder) => return Ok(Resolved::Manifests(folder)),
         TargetFile::ByFolder { file, folder, manifests } => (file, folder, manifests),
     };
-    let exists = |path: &FilePath, kind| {
-        branch.file(path, kind).is_some_and(|found| found != FileText::Missing)
+    let exists = |path: &FilePath, kind| match branch.file(path, kind) {
+        // Argo CD does not take the one for the other either.
+        Some(FileText::Unreadable { problem, .. }) => !matches!(problem, FileProblem::OtherCase(_)),
+        Some(FileText::Text { .. }) => true,
+        Some(FileText::Missing) | None => false,
     };
     if chart(folder).is_some_and(|chart| exists(&chart, FileKind::HelmValues)) {
         Ok(Resolved::File(file.clone(), FileKind::HelmOverride))

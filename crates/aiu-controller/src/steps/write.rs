@@ -8,27 +8,24 @@ use aiu_core::outcome::{Failure, Outcome, Stage};
 use aiu_core::template::commit_message;
 use aiu_git::{BranchWritten, ChangedFile, WriteOrder, Written, shown_url};
 
-use futures::StreamExt as _;
-
 use super::Row;
-use super::batch::{Batches, Change, SpecBatch};
+use super::batch::{Batches, Change};
 use super::hold::with_trailers;
-use crate::cluster::{PatchError, Patched};
+use crate::cluster::{Patched, Patches};
 use crate::cycle::World;
-use crate::report::{CycleReport, Write, WritePlace};
+use crate::report::{CycleReport, FileChange, Write, WritePlace};
 
 /// What became of all batches.
 #[derive(Debug, Default)]
 pub struct AllWritten {
-    specs: Vec<(AppName, Result<Patched, PatchError>)>,
+    specs: Patches,
     branches: Vec<(Arc<str>, BranchWritten)>,
 }
 
 /// Writes Applications, then branches; branches at the same time.
 pub async fn write(batches: Batches, world: &World) -> AllWritten {
-    let patches = batches.specs.into_iter().map(|batch| patch(batch, world));
-    let specs = futures::stream::iter(patches).buffered(world.settings.concurrency.max(1));
-    let specs = specs.collect().await;
+    let (dry_run, at_once) = (world.settings.dry_run, world.settings.concurrency);
+    let specs = world.cluster.patch(batches.specs, dry_run, at_once).await;
     let template = Arc::clone(&world.settings.message);
     let holds = world.settings.hold_reverted;
     let order = WriteOrder {
@@ -40,19 +37,12 @@ pub async fn write(batches: Batches, world: &World) -> AllWritten {
         }),
         remembers: holds,
         one_per_branch: world.settings.one_commit_per_branch,
-        dry_run: world.settings.dry_run,
+        dry_run,
     };
     let remotes: Vec<Arc<str>> =
         batches.branches.iter().map(|work| Arc::clone(&work.batch.key.remote)).collect();
     let written = world.writers.write(batches.branches, &order).await;
     AllWritten { specs, branches: remotes.into_iter().zip(written).collect() }
-}
-
-async fn patch(batch: SpecBatch, world: &World) -> (AppName, Result<Patched, PatchError>) {
-    let SpecBatch { application, source, wishes } = batch;
-    let dry_run = world.settings.dry_run;
-    let patched = world.cluster.patch(&application, source, &wishes, dry_run).await;
-    (application, patched)
 }
 
 /// What became of one Application's changes.
@@ -75,18 +65,13 @@ pub fn settle(
         let app = &rows[change.row].image.key.application;
         told.entry(app).or_default().push(change.change.clone());
     }
-    for (app, patched) in written.specs {
+    report.files.extend(written.specs.files);
+    for (app, patched) in written.specs.done {
         let told = told.remove(&app).unwrap_or_default();
         let fate = match patched {
             Ok(Patched::AlreadySo) => Fate::AlreadySo,
-            Ok(Patched::Changed { place, file, before, after }) => {
-                report.writes.push(Write {
-                    application: app.clone(),
-                    place,
-                    file,
-                    before: Some(before),
-                    after,
-                });
+            Ok(Patched::Changed { place, file }) => {
+                report.writes.push(Write { application: app.clone(), place, file });
                 Fate::Changed(told)
             }
             Err(error) => Fate::Failed(error.reason(), error.to_string()),
@@ -111,6 +96,10 @@ fn settle_branch(
     report: &mut CycleReport,
 ) {
     let branch = written.branch.as_deref().unwrap_or("HEAD");
+    report.files.extend(written.files.into_iter().map(|ChangedFile { path, before, after }| {
+        let branch = Some((shown_url(remote), branch.to_owned()));
+        FileChange { branch, file: path.to_string(), before, after }
+    }));
     for one in written.commits {
         let fate = match one.written {
             Written::AlreadySo => Fate::AlreadySo,
@@ -121,15 +110,11 @@ fn settle_branch(
                     branch: branch.to_owned(),
                     commit: Some(commit.to_string()),
                 };
-                report.writes.extend(files.into_iter().map(
-                    |ChangedFile { path, before, after, .. }| Write {
-                        application: one.application.clone(),
-                        place: place.clone(),
-                        file: path.to_string(),
-                        before: before.as_deref().map(str::to_owned),
-                        after: after.to_string(),
-                    },
-                ));
+                report.writes.extend(files.into_iter().map(|path| Write {
+                    application: one.application.clone(),
+                    place: place.clone(),
+                    file: path.to_string(),
+                }));
                 Fate::Changed(changes)
             }
         };

@@ -2,9 +2,9 @@ use std::time::{Duration, SystemTime};
 
 use aiu_core::batch::FilePath;
 
-use super::{Identity, NewCommit, Signature, finished, stream};
+use super::{Identity, NewCommit, Signature, Texts, finished, stream};
 use crate::object::ObjectId;
-use crate::stack::ChangedFile;
+use crate::stack::{ChangedFile, Splice};
 use crate::tree::Mode;
 
 fn signature(sign_off: bool) -> Signature {
@@ -47,17 +47,26 @@ fn identities_need_both_parts_and_lose_what_git_forbids() {
 
 #[test]
 fn the_stream_stacks_commits_and_asks_for_their_ids() {
-    let file = |name: &str, after: &str| ChangedFile {
-        path: FilePath::join("", name).unwrap(),
-        before: None,
-        after: after.into(),
+    let path = |name: &str| FilePath::join("", name).unwrap();
+    let (odd, run) = (path("d/\"q\" \\ü.yaml"), path("run.sh"));
+    let before = |path: &FilePath, text: Option<&str>| {
+        let before = text.map(std::sync::Arc::from);
+        (path.clone(), ChangedFile { path: path.clone(), before, after: "".into() })
     };
+    let texts = Texts::from([before(&odd, None), before(&run, Some("old\n"))]);
     let (tip, signature) = (ObjectId::parse(&"a".repeat(40)).unwrap(), signature(false));
-    let first = [(Mode::Plain, file("d/\"q\" \\ü.yaml", "ü"))];
-    let second = [(Mode::Executable, file("run.sh", "x\n"))];
+    let first = Splice::between(odd, Mode::Plain, "", "ü");
+    let second = [
+        Splice::between(run.clone(), Mode::Executable, "old\n", "older\n"),
+        Splice::between(run, Mode::Executable, "older\n", "x\n"),
+    ];
     let commits = [
-        NewCommit { signature: &signature, message: "one".to_owned(), files: &first },
-        NewCommit { signature: &signature, message: "two".to_owned(), files: &second },
+        NewCommit { signature: &signature, message: "one".to_owned(), splices: vec![&first] },
+        NewCommit {
+            signature: &signature,
+            message: "two".to_owned(),
+            splices: second.iter().collect(),
+        },
     ];
     let expected = format!(
         "feature done
@@ -91,5 +100,7 @@ get-mark :2
 done
 "
     );
-    assert_eq!(stream("refs/tips/x", &tip, &commits), expected);
+    let parts: Vec<String> = stream("refs/tips/x", &tip, &texts, &commits).collect();
+    assert_eq!(parts.len(), 4, "a commit at a time");
+    assert_eq!(parts.concat(), expected);
 }

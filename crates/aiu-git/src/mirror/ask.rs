@@ -119,6 +119,7 @@ impl Mirror {
             // that id and fail ("bad revision").
             call = call.setting("fetch.negotiationAlgorithm=noop");
         }
+        store.tidy();
         let fetched = self.git.output(call).await;
         fetched.map_err(|error| answer::remote(&self.remote, &self.access, step, error))?;
         Ok(())

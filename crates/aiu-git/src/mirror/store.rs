@@ -10,11 +10,16 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use tokio::sync::{RwLock, RwLockReadGuard};
 
 use crate::settings::Growth;
 
 /// Written when the first fetch is complete; a folder without it is of no use.
-const MARKER: &str = "mirror-complete";
+pub(super) const MARKER: &str = "mirror-complete";
+/// How the names of the reports begin that a broken stream of commits leaves.
+const CRASH: &str = "fast_import_crash_";
 /// How many processes may have a mirror of one remote in one cache folder.
 const SLOTS: u32 = 64;
 
@@ -22,6 +27,7 @@ const SLOTS: u32 = 64;
 pub(crate) struct Store {
     folder: PathBuf,
     lock: File,
+    making: RwLock<()>,
     first_bytes: AtomicU64,
     condemned: AtomicBool,
 }
@@ -39,8 +45,10 @@ impl Store {
                 Err(TryLockError::WouldBlock) => continue,
                 Err(TryLockError::Error(error)) => return Err(error),
             }
+            touch(&lock);
             let (first_bytes, condemned) = (AtomicU64::new(0), AtomicBool::new(false));
-            return Ok(Self { folder, lock, first_bytes, condemned });
+            let making = RwLock::new(());
+            return Ok(Self { folder, lock, making, first_bytes, condemned });
         }
         Err(io::Error::new(io::ErrorKind::WouldBlock, "all its folders are in use"))
     }
@@ -89,10 +97,21 @@ impl Store {
             || now.bytes > growth.floor.max(first.saturating_mul(growth.factor))
     }
 
-    /// Removes the lock of a fetch that was ended; the caller knows that none is running.
-    pub(crate) fn unlock(&self) {
-        // Mostly there is none.
+    /// Removes the lock of a fetch that was ended, and what fetches and commits that broke off
+    /// had written so far; git leaves it lying. The caller knows that no fetch is running.
+    pub(crate) fn tidy(&self) {
+        // Mostly there is none; what cannot be removed now is removed some other time.
         let _ = fs::remove_file(self.folder.join("shallow.lock"));
+        if let Ok(_alone) = self.making.try_write() {
+            let _ = remove_files(&self.folder, |name| name.starts_with(CRASH));
+            let packs = self.folder.join("objects/pack");
+            let _ = remove_files(&packs, |name| name.starts_with("tmp_"));
+        }
+    }
+
+    /// While the answer lives commits are made here, and what they write is left alone.
+    pub(crate) async fn commits(&self) -> RwLockReadGuard<'_, ()> {
+        self.making.read().await
     }
 
     /// The folder is removed as soon as nobody uses it any more.
@@ -109,10 +128,17 @@ impl Drop for Store {
             let _ = fs::remove_file(self.folder.join(MARKER));
             let _ = self.wipe();
         }
+        touch(&self.lock);
         // Closing is not enough: a process that another thread is just starting may still have
         // the file open.
         let _ = self.lock.unlock();
     }
+}
+
+/// Notes on the lock when the mirror was last in use.
+fn touch(lock: &File) {
+    // Where that cannot be noted the mirror may be removed too early, which costs time only.
+    let _ = lock.set_modified(SystemTime::now());
 }
 
 /// Removes locks and half-written files; nobody else works in the folder.
@@ -126,8 +152,19 @@ fn clear_leftovers(folder: &Path) -> io::Result<()> {
         } else if name.ends_with(".lock")
             || name.starts_with("tmp_")
             || name.starts_with(".tmp-")
-            || name.starts_with("fast_import_crash_")
+            || name.starts_with(CRASH)
         {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes those files right in `folder` whose name is such.
+fn remove_files(folder: &Path, is_such: impl Fn(&str) -> bool) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if is_such(&entry.file_name().to_string_lossy()) {
             fs::remove_file(entry.path())?;
         }
     }

@@ -14,6 +14,7 @@ use super::ask::lines;
 use super::{Age, Ground, Mirror, Store, Want};
 use crate::answer::Trouble;
 use crate::command::Step;
+use crate::commit::Texts;
 use crate::error::GitError;
 use crate::listing::{Listing, Resolved};
 use crate::object::{Content, ObjectId};
@@ -47,6 +48,21 @@ struct Tip {
     folders: BTreeSet<ManifestFolder>,
 }
 
+impl Turn {
+    fn holds(&self, store: &Arc<Store>) -> bool {
+        self.store.as_ref().is_some_and(|present| Arc::ptr_eq(present, store))
+    }
+
+    /// Throws away what is on disk, and all that is known of it.
+    fn discard_store(&mut self) {
+        if let Some(store) = self.store.take() {
+            store.condemn();
+        }
+        self.tips.clear();
+        self.snapshots = Snapshots::default();
+    }
+}
+
 impl Mirror {
     /// Finds out where the wanted branches are and what the wanted files say there.
     pub(crate) async fn ground(
@@ -68,17 +84,15 @@ impl Mirror {
                     // After this look, since the branches may have moved as well.
                     age = Age::Now;
                     turn.whole = true;
-                    if let Some(store) = turn.store.take() {
-                        store.condemn();
-                    }
+                    turn.discard_store();
                 }
                 Err(Trouble::Damaged { words, .. }) if more > 0 && !turn.fresh => {
                     self.give_up_store(&mut turn, &words);
                 }
                 Err(trouble) => {
-                    if let (Trouble::Damaged { .. }, Some(store)) = (&trouble, turn.store.take()) {
+                    if matches!(trouble, Trouble::Damaged { .. } | Trouble::NoSpace { .. }) {
                         // The next pass starts afresh.
-                        store.condemn();
+                        turn.discard_store();
                     }
                     let error = Arc::new(trouble.into_error(&self.remote));
                     return wants.iter().map(|_| Err(Arc::clone(&error))).collect();
@@ -159,9 +173,9 @@ impl Mirror {
             store.condemn();
             turn.store = None;
         }
-        let (cache, name) = (self.settings.cache.clone(), self.folder.clone());
+        let (cache, name) = (Arc::clone(&self.cache), self.folder.clone());
         let (store, usable) = blocking(move || {
-            let store = Store::claim(&cache, &name)?;
+            let store = cache.claim(&name)?;
             let usable = store.reopen(format);
             Ok((store, usable))
         })
@@ -218,7 +232,6 @@ impl Mirror {
         if wanted.is_empty() {
             return Ok(());
         }
-        store.unlock();
         self.fetch(store, Step::FetchTips, wanted, turn.whole).await?;
         let marked = Arc::clone(store);
         blocking(move || marked.complete(format)).await.map_err(|error| self.cache_error(error))?;
@@ -276,14 +289,16 @@ impl Mirror {
         }
     }
 
-    /// A push moved the branch; nobody needs to ask the remote about it.
-    pub(crate) async fn pushed(&self, store: &Arc<Store>, branch: &Arc<str>, tip: &ObjectId) {
+    /// A push moved the branch from `ground` to `tip`, where these files say what they say;
+    /// nobody needs to ask the remote about it, or to look.
+    pub(crate) async fn pushed(&self, ground: &Ground, tip: &ObjectId, changed: &Texts) {
         let mut turn = self.turn.lock().await;
         if let Some(listing) = &mut turn.listing {
-            listing.heads.insert(Arc::clone(branch), tip.clone());
+            listing.heads.insert(Arc::clone(&ground.branch.pushed), tip.clone());
         }
-        if turn.store.as_ref().is_some_and(|present| Arc::ptr_eq(present, store)) {
+        if turn.holds(&ground.store) {
             turn.tips.insert(tip.clone());
+            turn.snapshots.put(tip, ground.snapshot.after(changed.values()));
         }
     }
 
@@ -291,18 +306,22 @@ impl Mirror {
     /// reason.
     pub(crate) async fn condemn(&self, store: &Arc<Store>, words: &str) {
         let mut turn = self.turn.lock().await;
-        if turn.store.as_ref().is_some_and(|present| Arc::ptr_eq(present, store)) {
+        if turn.holds(store) {
             self.give_up_store(&mut turn, words);
+        }
+    }
+
+    /// Throws the store away, if it is still in use, to make room.
+    pub(crate) async fn make_room(&self, store: &Arc<Store>) {
+        let mut turn = self.turn.lock().await;
+        if turn.holds(store) {
+            turn.discard_store();
         }
     }
 
     fn give_up_store(&self, turn: &mut Turn, words: &str) {
         self.warn_of_damage(words);
-        if let Some(store) = turn.store.take() {
-            store.condemn();
-        }
-        turn.tips.clear();
-        turn.snapshots = Snapshots::default();
+        turn.discard_store();
         turn.fresh = true;
     }
 
@@ -312,6 +331,9 @@ impl Mirror {
     }
 
     fn cache_error(&self, cause: io::Error) -> Trouble {
+        if matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+            return Trouble::NoSpace { words: cause.to_string() };
+        }
         Trouble::Git(GitError::Cache { folder: self.settings.cache.clone(), cause })
     }
 }

@@ -4,7 +4,7 @@ use aiu_core::batch::{AppName, CommitPlan, FileEdit, FilePath, ImageChange};
 use aiu_core::edit::{FileKind, HelmKeys, Keys, Wish};
 use aiu_core::image::ImageReference;
 
-use super::{Stacked, stack};
+use super::{Splice, Stacked, stack};
 use crate::error::WriteError;
 use crate::snapshot::{File, Snapshot};
 use crate::tree::{FileProblem, Mode, candidates};
@@ -59,14 +59,20 @@ fn run(files: &[(&str, &str)], plans: &[CommitPlan]) -> Vec<String> {
         };
         known.insert(file, what);
     }
-    let told = stack(&Snapshot::of(known), plans).into_iter().map(|draft| match draft {
+    let mut texts: BTreeMap<FilePath, String> =
+        files.iter().map(|(file, text)| (path(file), (*text).to_owned())).collect();
+    let told = stack(&Snapshot::of(known), plans).plans.into_iter().map(|draft| match draft {
         Ok(Stacked::AlreadySo) => "already so".to_owned(),
         Ok(Stacked::SoByOthers) => "so by others".to_owned(),
         Err(WriteError::Edit { path, cause }) => format!("{path} {}", cause.reason()),
         Err(error) => error.to_string(),
         Ok(Stacked::Draft(draft)) => {
-            let files: Vec<String> =
-                draft.files.iter().map(|(_, it)| format!("{}: {}", it.path, it.after)).collect();
+            let files = draft.files.iter().map(|splice| {
+                let text = texts.entry(splice.path.clone()).or_default();
+                splice.apply(text);
+                format!("{}: {text}", splice.path)
+            });
+            let files: Vec<String> = files.collect();
             let changes: Vec<String> = draft.changes.iter().map(|it| it.to.to_string()).collect();
             format!("{}|{}", files.join("; "), changes.join(", "))
         }
@@ -131,4 +137,47 @@ fn without_a_change_to_tell_there_is_no_commit() {
     let mut plan = plan(&["a x=v2 y=v2"], FileKind::HelmValues);
     plan.changes.pop();
     assert_eq!(run(&[("a", "x: v2\ny: v1\n")], &[plan]), ["already so"]);
+}
+
+#[test]
+fn a_splice_makes_of_one_text_the_other_and_holds_the_difference_alone() {
+    #[rustfmt::skip]
+    let rows = [
+        ("a: 1\nb: 1\n",  "a: 1\nb: 2\n",  "2"),
+        ("",              "new\n",         "new\n"),
+        ("gone\n",        "",              ""),
+        ("aaa",           "aaaa",          "a"),
+        ("aaaa",          "aaa",           ""),
+        ("x: ü\n",        "x: ö\n",        "ö"),
+        ("x: é世\n",      "x: è丗\n",      "è丗"),
+        ("same",          "same",          ""),
+    ];
+    for (before, after, kept) in rows {
+        let splice = Splice::between(path("a"), Mode::Plain, before, after);
+        assert_eq!(&*splice.text, kept, "{before:?} {after:?}");
+        let mut text = before.to_owned();
+        splice.apply(&mut text);
+        assert_eq!(text, after);
+    }
+}
+
+/// A large file that many share is held a few times, not once for each of them.
+#[test]
+fn many_plans_on_one_file_hold_their_own_lines_alone() {
+    let text =
+        (0..400).fold(String::new(), |text, at| format!("{text}k{at}: v1 # {}\n", "-".repeat(80)));
+    let plans: Vec<CommitPlan> =
+        (0..400).map(|at| plan(&[&format!("a k{at}=v2")], FileKind::HelmValues)).collect();
+    let file = File::Readable { mode: Mode::Plain, text: text.as_str().into() };
+    let stacked = stack(&Snapshot::of([(path("a"), file)]), &plans);
+    let held = stacked.plans.iter().map(|plan| match plan {
+        Ok(Stacked::Draft(draft)) => {
+            draft.files.iter().map(|splice| splice.text.len()).sum::<usize>()
+        }
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(held.sum::<usize>(), 400, "a digit each");
+    let changed = &stacked.files[&path("a")];
+    assert_eq!(changed.before.as_deref(), Some(text.as_str()));
+    assert_eq!(*changed.after, text.replace(": v1", ": v2"));
 }

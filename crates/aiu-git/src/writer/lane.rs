@@ -1,20 +1,19 @@
 //! The worker of one branch.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aiu_core::batch::{AppName, BranchKey, CommitPlan, FilePath, ImageChange};
 
-use super::{CommitWritten, LaneKey, Pending, Shared, WriteOrder, Written, all_failed};
+use super::{CommitWritten, Landed, LaneKey, Pending, Shared, WriteOrder, Written, all_failed};
 use crate::answer::{self, Trouble};
 use crate::command::Step;
-use crate::commit::{NewCommit, commit, sign};
+use crate::commit::{NewCommit, Texts, commit, sign};
 use crate::error::{GitError, WriteError};
 use crate::mirror::{Age, Ground, Mirror, Want, draft_ref, tip_ref};
 use crate::object::ObjectId;
 use crate::push::{NotPushed, push};
-use crate::stack::{ChangedFile, Draft, Stacked, stack};
-use crate::tree::Mode;
+use crate::stack::{ChangedFile, Draft, Stack, Stacked, stack};
 
 /// How often a batch is pushed while others are faster (spec 30 F3).
 const ATTEMPTS: u32 = 5;
@@ -65,10 +64,12 @@ impl Worker {
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_by_key(|at| &items[*at].plan.application);
         let sorted: Vec<&Item<'_>> = order.iter().map(|at| &items[*at]).collect();
-        let written = match self.write(&sorted).await {
-            Ok(written) => written,
-            Err(error) => all_failed(&applications(&sorted), &error),
-        };
+        let Landed { branch, commits: written, files } =
+            self.write(&sorted).await.unwrap_or_else(|error| Landed {
+                branch: Arc::clone(&self.lane.pushed),
+                commits: all_failed(&applications(&sorted), &error),
+                files: Vec::new(),
+            });
         let mut answers: Vec<Option<CommitWritten>> = vec![None; items.len()];
         for (at, written) in order.into_iter().zip(written) {
             answers[at] = Some(written);
@@ -76,13 +77,15 @@ impl Worker {
         let mut answers = answers.into_iter().flatten();
         for Pending { plans, done, .. } in batch {
             // Nobody may be there any more to hear it.
-            let _ = done.send(answers.by_ref().take(plans.len()).collect());
+            let commits: Vec<_> = answers.by_ref().take(plans.len()).collect();
+            let files = files_of(&commits, &files);
+            let _ = done.send(Landed { branch: Arc::clone(&branch), commits, files });
         }
     }
 
     /// Writes the plans, starting over when others were faster. An error means that the branch
     /// could not even be read.
-    async fn write(&self, items: &[&Item<'_>]) -> Result<Vec<CommitWritten>, Arc<GitError>> {
+    async fn write(&self, items: &[&Item<'_>]) -> Result<Landed, Arc<GitError>> {
         let _slot = self.shared.pushes.acquire().await.expect("the semaphore is never closed");
         let edits = items.iter().flat_map(|item| &item.plan.edits);
         let want = Want::new(self.key.clone(), edits.map(|edit| (&edit.path, edit.kind)));
@@ -90,11 +93,16 @@ impl Worker {
         loop {
             let grounds = self.mirror.ground(std::slice::from_ref(&want), age).await;
             let ground = grounds.into_iter().next().expect("one answer per question")?;
-            let stacked = stack(&ground.snapshot, items.iter().map(|item| item.plan));
+            let Stack { plans, files } =
+                stack(&ground.snapshot, items.iter().map(|item| item.plan));
             let standings: Vec<Standing> =
-                stacked.into_iter().map(|it| it.map_err(Arc::new)).collect();
-            let error = match self.land(&ground, items, &standings).await {
-                Ok(ids) => return Ok(results(items, standings, Ok(ids))),
+                plans.into_iter().map(|it| it.map_err(Arc::new)).collect();
+            let error = match self.land(&ground, items, &standings, &files).await {
+                Ok(ids) => {
+                    let branch = Arc::clone(&ground.branch.pushed);
+                    let commits = results(items, standings, Ok(ids));
+                    return Ok(Landed { branch, commits, files: files.into_values().collect() });
+                }
                 Err(NotPushed::Lost { .. }) if attempt < ATTEMPTS => {
                     self.pause(attempt).await;
                     (attempt, age) = (attempt + 1, Age::Now);
@@ -109,9 +117,16 @@ impl Worker {
                     let branch = Arc::clone(&self.lane.pushed);
                     GitError::LostRaces { branch, attempts: ATTEMPTS, words }
                 }
-                Err(NotPushed::Trouble(trouble)) => trouble.into_error(&self.mirror.remote),
+                Err(NotPushed::Trouble(trouble)) => {
+                    if let Trouble::NoSpace { .. } = trouble {
+                        self.mirror.make_room(&ground.store).await;
+                    }
+                    trouble.into_error(&self.mirror.remote)
+                }
             };
-            return Ok(results(items, standings, Err(Arc::new(error))));
+            let branch = Arc::clone(&ground.branch.pushed);
+            let commits = results(items, standings, Err(Arc::new(error)));
+            return Ok(Landed { branch, commits, files: Vec::new() });
         }
     }
 
@@ -121,6 +136,7 @@ impl Worker {
         ground: &Ground,
         items: &[&Item<'_>],
         standings: &[Standing],
+        texts: &Texts,
     ) -> Result<Vec<ObjectId>, NotPushed> {
         let drafts: Vec<(&Item<'_>, &Draft)> = items
             .iter()
@@ -128,13 +144,11 @@ impl Worker {
             .filter_map(|(item, it)| Some((*item, draft(it)?)))
             .collect();
         let groups = grouped(&drafts);
-        let merged: Vec<_> = groups.iter().map(|group| merged(group)).collect();
-        let commits: Vec<NewCommit<'_>> =
-            groups.iter().zip(&merged).map(|(group, merged)| new_commit(group, merged)).collect();
+        let commits: Vec<NewCommit<'_>> = groups.iter().map(|group| new_commit(group)).collect();
         if commits.is_empty() {
             return Ok(Vec::new());
         }
-        let ids = self.commit(ground, &commits).await?;
+        let ids = self.commit(ground, texts, &commits).await?;
         // Who shares a commit shares its id.
         let ids = groups.iter().zip(ids).flat_map(|(group, id)| vec![id; group.len()]);
         let ids: Vec<ObjectId> = ids.collect();
@@ -145,7 +159,7 @@ impl Worker {
                 return Err(NotPushed::Trouble(Trouble::Git(GitError::Stopped)));
             }
             push(&self.mirror, ground, last).await?;
-            self.mirror.pushed(&ground.store, &ground.branch.pushed, last).await;
+            self.mirror.pushed(ground, last, texts).await;
             if items.iter().any(|item| item.order.remembers) {
                 self.mirror.remember(ground, last).await;
             }
@@ -156,13 +170,17 @@ impl Worker {
     async fn commit(
         &self,
         ground: &Ground,
+        texts: &Texts,
         commits: &[NewCommit<'_>],
     ) -> Result<Vec<ObjectId>, NotPushed> {
         let (git, branch) = (&self.mirror.git, &ground.branch);
         let signs = git.signer.is_on() && !self.lane.dry_run;
         let name = if self.lane.dry_run || signs { draft_ref } else { tip_ref };
         let reference = name(&branch.pushed);
-        let made = commit(git, &ground.store, &reference, &branch.tip, commits).await;
+        let made = {
+            let _undisturbed = ground.store.commits().await;
+            commit(git, &ground.store, &reference, &branch.tip, texts, commits).await
+        };
         let made = made.map_err(|error| {
             NotPushed::Trouble(answer::local(&self.mirror.remote, Step::Commit, error))
         })?;
@@ -202,30 +220,28 @@ fn grouped<'a>(drafts: &'a Drafts<'a>) -> Vec<&'a Drafts<'a>> {
     drafts.chunk_by(|(a, _), (b, _)| share(a, b)).collect()
 }
 
-/// What several drafts come to together: every file once, as the last of them leaves it.
-fn merged(drafts: &Drafts<'_>) -> (Vec<(Mode, ChangedFile)>, Vec<ImageChange>) {
-    let mut files: BTreeMap<FilePath, (Mode, ChangedFile)> = BTreeMap::new();
-    let mut changes = Vec::new();
-    for (_, draft) in drafts {
-        for (mode, file) in &draft.files {
-            files
-                .entry(file.path.clone())
-                .and_modify(|(_, known)| known.after = Arc::clone(&file.after))
-                .or_insert_with(|| (*mode, file.clone()));
-        }
-        changes.extend(draft.changes.iter().cloned());
-    }
-    (files.into_values().collect(), changes)
-}
-
-fn new_commit<'a>(
-    drafts: &Drafts<'a>,
-    (files, changes): &'a (Vec<(Mode, ChangedFile)>, Vec<ImageChange>),
-) -> NewCommit<'a> {
+/// The commit that drafts share.
+fn new_commit<'a>(drafts: &'a Drafts<'a>) -> NewCommit<'a> {
     let (first, _) = drafts[0];
     let plans: Vec<&CommitPlan> = drafts.iter().map(|(item, _)| item.plan).collect();
-    let message = (first.order.message)(&plans, changes);
-    NewCommit { signature: &first.order.signature, message, files }
+    let changes: Vec<ImageChange> =
+        drafts.iter().flat_map(|(_, draft)| draft.changes.iter().cloned()).collect();
+    let message = (first.order.message)(&plans, &changes);
+    let splices = drafts.iter().flat_map(|(_, draft)| &draft.files).collect();
+    NewCommit { signature: &first.order.signature, message, splices }
+}
+
+/// The files that some of the commits changed.
+fn files_of(commits: &[CommitWritten], files: &[ChangedFile]) -> Vec<ChangedFile> {
+    let paths: BTreeSet<&FilePath> = commits
+        .iter()
+        .filter_map(|commit| match &commit.written {
+            Written::Changed { files, .. } => Some(files),
+            Written::AlreadySo | Written::Failed(_) => None,
+        })
+        .flatten()
+        .collect();
+    files.iter().filter(|file| paths.contains(&file.path)).cloned().collect()
 }
 
 /// Hands the commits' ids, or why there are none, to the plans that were drafted and to those
@@ -244,7 +260,7 @@ fn results(
         }
         (Ok(Stacked::Draft(Draft { files, changes })), Ok(ids)) => {
             let commit = ids.next().expect("one id was given for every draft");
-            let files = files.into_iter().map(|(_, file)| file).collect();
+            let files = files.into_iter().map(|splice| splice.path).collect();
             Written::Changed { commit, files, changes }
         }
     };

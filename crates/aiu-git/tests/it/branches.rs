@@ -125,7 +125,7 @@ async fn remotes_that_cannot_be_asked_say_why() {
 async fn without_git_there_is_one_clear_error() {
     let bench = Bench::with(|settings| settings.program = "no-such-git".into());
     let main = key("https://git.example/r.git", "");
-    let expected = "GitMissing: the program 'no-such-git' was not found; install git 2.39 or later, or correct PATH";
+    let expected = "GitMissing: the program 'no-such-git' was not found; install git 2.34 or later, or correct PATH";
     assert_eq!(bench.texts(&main, &["a.yaml"]).await, [expected]);
     let written = bench.write(&main, vec![plan("a", "a.yaml web=v2")]).await;
     assert_eq!(told(&written), [format!("a {expected}")]);

@@ -7,8 +7,24 @@ use aiu_testkit::git::{Commit, GitRemote};
 
 use crate::support::{Bench, key, plan, told};
 
+/// What git or we begin to write and then name otherwise or remove.
+pub(crate) fn leftovers(bench: &Bench) -> Vec<PathBuf> {
+    let begun = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with("tmp_")
+            || name.starts_with("fast_import")
+            || path.extension().is_some_and(|it| it == "lock")
+    };
+    mirrors(bench).iter().flat_map(|mirror| files(mirror)).filter(begun).collect()
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
 /// The folders of mirrors in a cache.
-fn mirrors(bench: &Bench) -> Vec<PathBuf> {
+pub(crate) fn mirrors(bench: &Bench) -> Vec<PathBuf> {
     let entries = fs::read_dir(bench.cache.path()).unwrap().flatten().map(|entry| entry.path());
     let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
     folders.sort();

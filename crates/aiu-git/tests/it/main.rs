@@ -5,6 +5,8 @@
 mod branches;
 mod commits;
 mod disk;
+mod faults;
+mod full;
 mod http;
 mod kill;
 mod queue;

@@ -61,6 +61,36 @@ async fn rivals_at_the_server_itself_are_waited_out() {
     assert_eq!(counted, [("local", 5, 4)]);
 }
 
+/// A hundred changes, however many of them come at a time: each pass costs one lost push.
+#[tokio::test]
+async fn a_rival_that_wins_every_other_push_delays_and_loses_nothing() {
+    for (passes, changes) in [(1, 100), (10, 10), (25, 4)] {
+        let files: Vec<String> = (0..passes * changes).map(|at| format!("f{at:02}.yaml")).collect();
+        let remote = GitRemote::seeded(files.iter().map(|file| (file.as_str(), "web: v1\n")));
+        remote.rival_alternates();
+        let (bench, main) = (Bench::new(), key(&remote.url(), "main"));
+        for pass in files.chunks(changes) {
+            let wanted: Vec<&str> = pass.iter().map(String::as_str).collect();
+            bench.texts(&main, &wanted).await;
+            let plans = pass.iter().map(|file| plan(file, &format!("{file} web=v2"))).collect();
+            let expected: Vec<String> =
+                pass.iter().map(|file| format!("{file} changed {file}")).collect();
+            assert_eq!(told(&bench.write(&main, plans).await), expected);
+        }
+        // 0.02, 0.2 and 0.5 pushes for each change.
+        assert_eq!(remote.pushes(), (2 * passes, passes));
+        let (theirs, ours): (Vec<_>, Vec<_>) =
+            subjects(&remote, "main").into_iter().partition(|subject| subject == "rival");
+        assert_eq!(theirs.len(), passes);
+        let expected = files.iter().rev().map(|file| format!("update {file}"));
+        let expected: Vec<String> = expected.chain(["seed".to_owned()]).collect();
+        assert_eq!(ours, expected, "each once");
+        let left = remote.paths("main").into_iter().filter(|path| path.starts_with("rival"));
+        assert_eq!(left.count(), passes, "what the rival made is there");
+        assert!(files.iter().all(|file| remote.text("main", file).unwrap() == "web: v2\n"));
+    }
+}
+
 #[tokio::test]
 async fn after_five_lost_races_the_next_pass_has_to_try() {
     let remote = GitRemote::seeded([("a.yaml", "web: v1\n")]);

@@ -117,6 +117,7 @@ async fn what_is_no_plain_text_is_not_read() {
         .file("deep/er/values.yaml", "web: v1\n")
         .file("crlf.yaml", "web: v1\r\n")
         .file("sp ace/\"quo\\ted\" ü.yaml", "web: ü\n")
+        .file("lfs.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n")
         .executable("run.yaml", "web: v1\n");
     remote.commit("main", &commit);
     let bench = Bench::with(|settings| settings.max_file_bytes = 100);
@@ -131,10 +132,12 @@ async fn what_is_no_plain_text_is_not_read() {
         ("real.yaml/x.yaml",    "'real.yaml' is not a folder"),
         ("module",              "it is a submodule; name a file of this repository"),
         ("module/values.yaml",  "'module' is not a folder"),
-        ("latin.yaml",          "it is not encoded as UTF-8"),
-        ("big.yaml",            "it has 101 bytes, and files of more than 100 bytes are not edited"),
+        ("latin.yaml",          "it is not encoded as UTF-8; save it as UTF-8"),
+        ("big.yaml",            "it has 101 bytes, and files of more than 100 bytes are not edited; keep the image's keys in a file of their own"),
         ("deep/er",             "it is a folder; name a file"),
         ("deep/none.yaml",      "missing"),
+        ("Deep/er/values.yaml", "there is no such file, but 'deep/er/values.yaml', which differs in upper and lower case; correct the path"),
+        ("lfs.yaml",            "it is a pointer of Git LFS, and what it stands for is not in the repository; take the file out of LFS (.gitattributes)"),
     ];
     let texts = bench.texts(&key(&remote.url(), ""), &rows.map(|(file, _)| file)).await;
     for ((file, expected), text) in rows.into_iter().zip(texts) {

@@ -31,4 +31,5 @@ async fn a_hundred_applications_of_one_branch_are_one_push() {
     let written = bench.write(&main, plans()).await;
     assert!(told(&written).iter().all(|line| line.contains("already so")), "{written:?}");
     assert_eq!(bench.asked(), (2, 1, 1, 1));
+    assert_eq!(bench.mirrors.counts().processes, processes + 1, "one question and nothing else");
 }

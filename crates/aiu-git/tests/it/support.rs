@@ -166,7 +166,7 @@ pub(crate) fn order() -> WriteOrder {
 pub(crate) fn told(written: &BranchWritten) -> Vec<String> {
     let word = |written: &Written| match written {
         Written::Changed { files, .. } => {
-            let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+            let paths: Vec<&str> = files.iter().map(FilePath::as_str).collect();
             format!("changed {}", paths.join(", "))
         }
         Written::AlreadySo => "already so".to_owned(),

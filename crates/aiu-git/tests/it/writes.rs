@@ -1,10 +1,15 @@
 //! Writing commits to branches: what is in them, and what is not written.
 
 use aiu_core::edit::FileKind;
-use aiu_git::{WriteOrder, Written};
+use aiu_git::{ChangedFile, WriteOrder, Written};
 use aiu_testkit::git::{Commit, GitRemote};
 
-use crate::support::{Bench, key, order, plan, plan_of, subjects, told, work};
+use crate::support::{Bench, key, order, path, plan, plan_of, subjects, told, work};
+
+/// A file as one value: path, text before, text after.
+fn texts(file: &ChangedFile) -> (&str, Option<&str>, &str) {
+    (file.path.as_str(), file.before.as_deref(), &*file.after)
+}
 
 #[tokio::test]
 async fn two_plans_on_one_branch_are_two_commits_and_one_push() {
@@ -28,10 +33,15 @@ async fn two_plans_on_one_branch_are_two_commits_and_one_push() {
     assert_eq!((log[0].author.as_str(), log[0].committer.as_str()), (by, by));
     let Written::Changed { commit, files, .. } = &written.commits[0].written else { panic!() };
     assert_eq!(commit.as_str(), log[1].id);
-    assert_eq!(files[0].before.as_deref(), Some("web: v1\njob: v1\n"));
-    assert_eq!(&*files[0].after, "web: v2\njob: v1\n");
+    assert_eq!(files, &[path("a/values.yaml")]);
+    let changed: Vec<_> = written.files.iter().map(texts).collect();
+    let expected = [
+        ("a/values.yaml", Some("web: v1\njob: v1\n"), "web: v2\njob: v7\n"),
+        ("b.yaml", Some("job: v1\n"), "job: v7\n"),
+    ];
+    assert_eq!(changed, expected, "what both come to");
     assert_eq!(bench.asked(), (1, 1, 1, 1));
-    assert_eq!(bench.mirrors.counts().processes, 9);
+    assert_eq!(bench.mirrors.counts().processes, 10);
     assert_eq!(remote.pushes(), (1, 1));
 
     // The next pass finds our own commits without fetching them.
@@ -78,7 +88,10 @@ async fn a_plan_that_fails_does_not_keep_others_from_being_written() {
         written[1],
         "b ManifestUnreadable: link.yaml: it is a symbolic link; name the file that it points to"
     );
-    assert_eq!(written[2], "c ManifestUnreadable: latin.yaml: it is not encoded as UTF-8");
+    assert_eq!(
+        written[2],
+        "c ManifestUnreadable: latin.yaml: it is not encoded as UTF-8; save it as UTF-8"
+    );
     assert_eq!(written[3], "d changed good.yaml");
     assert_eq!(subjects(&remote, "main"), ["update d", "seed"]);
     assert_eq!(remote.bytes("main", "link.yaml").unwrap(), b"good.yaml");
@@ -209,9 +222,8 @@ async fn a_dry_run_does_everything_but_push() {
     let tried = bench.writers.write(works(), &dry).await.remove(0);
     assert_eq!(told(&tried), ["a changed a.yaml"]);
     assert_eq!(remote.pushes(), (0, 0));
-    let Written::Changed { commit, files, .. } = &tried.commits[0].written else { panic!() };
-    let texts = (files[0].before.as_deref(), &*files[0].after);
-    assert_eq!(texts, (Some("web: v1\n"), "web: v2\n"));
+    let Written::Changed { commit, .. } = &tried.commits[0].written else { panic!() };
+    assert_eq!(texts(&tried.files[0]), ("a.yaml", Some("web: v1\n"), "web: v2\n"));
     assert_eq!(bench.texts(&main, &["a.yaml"]).await, ["web: v1\n"]);
 
     let done = bench.writers.write(works(), &order()).await.remove(0);

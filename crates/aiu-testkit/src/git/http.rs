@@ -37,6 +37,8 @@ struct Served {
     seen: Mutex<Vec<String>>,
     /// Whether clients are spoken to as of old, whatever they can.
     old_protocol: AtomicBool,
+    /// After how many bytes of an answer to a fetch nothing more comes.
+    stall: Mutex<Option<usize>>,
     requests: Mutex<Vec<String>>,
 }
 
@@ -70,6 +72,7 @@ impl HttpGit {
             watched: Mutex::default(),
             seen: Mutex::default(),
             old_protocol: AtomicBool::new(false),
+            stall: Mutex::default(),
             requests: Mutex::default(),
         });
         let port = listener.local_addr().expect("it is bound").port();
@@ -101,10 +104,21 @@ impl HttpGit {
         format!("{}://{login}127.0.0.1:{}/repository.git", self.scheme, self.port)
     }
 
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Keeps from git which protocol a client speaks, as some proxies do: it falls back to the
     /// oldest.
     pub fn force_old_protocol(&self) {
         self.served.old_protocol.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets every longer answer to a fetch stop after so many bytes, without an end; until it is
+    /// told otherwise.
+    pub fn stall_after(&self, bytes: Option<usize>) {
+        *self.served.stall.lock() = bytes;
     }
 
     /// Method, path and query of all requests so far.
@@ -163,7 +177,24 @@ async fn answer(
         command.env_remove("HTTP_GIT_PROTOCOL");
     }
     command.env("CONTENT_LENGTH", body.len().to_string());
-    respond(&run(command, &body).await)
+    let response = respond(&run(command, &body).await);
+    let stall = served.stall.lock().filter(|_| uri.path().ends_with("/git-upload-pack"));
+    match stall {
+        Some(after) => stalled(response, after).await,
+        None => response,
+    }
+}
+
+/// The beginning of a longer answer, and then nothing.
+async fn stalled(response: Response, after: usize) -> Response {
+    let (head, body) = response.into_parts();
+    let body = axum::body::to_bytes(body, usize::MAX).await.expect("it is in memory");
+    if body.len() <= after {
+        return Response::from_parts(head, Body::from(body));
+    }
+    let start = futures::stream::iter([Ok::<_, std::convert::Infallible>(body.slice(..after))]);
+    let endless = futures::StreamExt::chain(start, futures::stream::pending());
+    Response::from_parts(head, Body::from_stream(endless))
 }
 
 /// Arguments and environment of every process with `mark` in its environment.

@@ -41,9 +41,14 @@ const PRE_RECEIVE: &str = r#"#!/bin/sh
 cd "$(dirname "$0")/../.."
 echo tried >> tried
 if [ -f refusal ]; then cat refusal >&2; exit 1; fi
-rivals=$(cat rivals 2>/dev/null || echo 0)
-if [ "$rivals" -gt 0 ]; then
-  echo $((rivals - 1)) > rivals
+rival=$(cat rivals 2>/dev/null || echo 0)
+if [ -f alternating ]; then
+  tried=$(wc -l < tried)
+  rival=$((tried % 2 * tried))
+elif [ "$rival" -gt 0 ]; then
+  echo $((rival - 1)) > rivals
+fi
+if [ "$rival" -gt 0 ]; then
   read -r old new ref
   env -i PATH="$PATH" git --git-dir=repository.git fast-import --quiet <<END
 commit $ref
@@ -52,7 +57,7 @@ data 6
 rival
 
 from $ref^0
-M 100644 inline rival-$rivals.txt
+M 100644 inline rival-$rival.txt
 data 6
 rival
 
@@ -122,6 +127,11 @@ impl GitRemote {
         stream.extend_from_slice(&commit.entries);
         git(&self.path, &["fast-import", "--quiet"], &stream);
         self.tip(branch).expect("it was just made")
+    }
+
+    /// Puts all objects into one pack, as servers do from time to time.
+    pub fn pack(&self) {
+        git(&self.path, &["repack", "-a", "-d", "-q"], b"");
     }
 
     /// Lets a branch begin where another is.
@@ -219,6 +229,12 @@ impl GitRemote {
     /// During each of the next pushes a rival is faster: a file `rival-N.txt`, N counting down.
     pub fn rivals(&self, count: u32) {
         fs::write(self.beside("rivals"), count.to_string()).expect("the folder is ours");
+    }
+
+    /// From now on a rival is faster in every other push, beginning with the first of all: a
+    /// file `rival-N.txt`, N being the number of the push.
+    pub fn rival_alternates(&self) {
+        fs::write(self.beside("alternating"), "").expect("the folder is ours");
     }
 
     /// How many pushes reached the repository, and how many were taken in.

@@ -1,5 +1,7 @@
 //! `explain [NS/APP] --manifests DIR`: every tag with the reason why it won or lost.
 
+use std::collections::BTreeSet;
+
 use aiu_controller::report::CycleReport;
 use anyhow::{Result, bail};
 
@@ -32,6 +34,8 @@ pub(super) fn keep(report: &mut CycleReport, wanted: &str) -> Result<()> {
     report.dropped.retain(|dropped| is_wanted(&dropped.application));
     report.findings.retain(|(app, _)| is_wanted(app));
     report.writes.retain(|write| is_wanted(&write.application));
+    let writes: BTreeSet<&str> = report.writes.iter().map(|write| &*write.file).collect();
+    report.files.retain(|change| writes.contains(&*change.file));
     if report.images.is_empty() && report.dropped.is_empty() && report.findings.is_empty() {
         bail!(
             "no Application '{wanted}' with images to update; give NAMESPACE/NAME as in its manifest"

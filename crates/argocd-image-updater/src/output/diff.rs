@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use aiu_controller::report::{Write, WritePlace};
+use aiu_controller::report::FileChange;
 
 /// The diff of one place.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,21 +19,17 @@ pub(super) struct PlaceDiff {
 /// Text before and after, by file.
 type Files<'a> = BTreeMap<&'a str, (Option<&'a str>, &'a str)>;
 
-/// One diff per place, in the order of the first write to it. Objects of a cluster are no files.
-pub(super) fn diffs(writes: &[Write]) -> Vec<PlaceDiff> {
+/// One diff per place, in the order in which they came.
+pub(super) fn diffs(changes: &[FileChange]) -> Vec<PlaceDiff> {
     let mut places: Vec<(Option<(String, String)>, Files<'_>)> = Vec::new();
-    for write in writes {
-        let branch = match &write.place {
-            WritePlace::Folder => None,
-            WritePlace::Cluster => continue,
-            WritePlace::Branch { remote, branch, .. } => Some((remote.clone(), branch.clone())),
-        };
-        let at = places.iter().position(|(known, _)| *known == branch).unwrap_or_else(|| {
-            places.push((branch, Files::new()));
+    for FileChange { branch, file, before, after } in changes {
+        let at = places.iter().position(|(known, _)| known == branch).unwrap_or_else(|| {
+            places.push((branch.clone(), Files::new()));
             places.len() - 1
         });
-        let before = (write.before.as_deref(), &*write.after);
-        places[at].1.entry(&write.file).and_modify(|it| it.1 = &write.after).or_insert(before);
+        // Several resources may have written one file, one after the other.
+        let texts = (before.as_deref(), &**after);
+        places[at].1.entry(file).and_modify(|known| known.1 = after).or_insert(texts);
     }
     let diff = |(branch, files): (_, Files<'_>)| {
         let text = files.iter().map(|(file, (before, after))| of_file(file, *before, after));
@@ -43,8 +39,8 @@ pub(super) fn diffs(writes: &[Write]) -> Vec<PlaceDiff> {
 }
 
 /// All of them, each under a line that says where it belongs.
-pub fn diff(writes: &[Write]) -> String {
-    diffs(writes).into_iter().fold(String::new(), |mut all, PlaceDiff { branch, text }| {
+pub fn diff(changes: &[FileChange]) -> String {
+    diffs(changes).into_iter().fold(String::new(), |mut all, PlaceDiff { branch, text }| {
         if let Some((remote, branch)) = branch {
             let _ = writeln!(all, "# {remote} {branch}");
         }
@@ -100,18 +96,11 @@ mod tests {
     use std::fs;
     use std::process::Command;
 
-    use aiu_core::batch::AppName;
-
     use super::*;
 
-    fn write(file: &str, before: Option<&str>, after: &str) -> Write {
-        Write {
-            application: AppName { namespace: "n".into(), name: "a".into() },
-            place: WritePlace::Folder,
-            file: file.to_owned(),
-            before: before.map(str::to_owned),
-            after: after.to_owned(),
-        }
+    fn write(file: &str, before: Option<&str>, after: &str) -> FileChange {
+        let (before, after) = (before.map(Into::into), after.into());
+        FileChange { branch: None, file: file.to_owned(), before, after }
     }
 
     #[test]
@@ -159,13 +148,13 @@ mod tests {
             ("tab\tname.yaml",      Some("a: 1\n"), "a: 2\n"),
         ];
         let folder = tempfile::tempdir().unwrap();
-        let writes: Vec<Write> =
+        let writes: Vec<FileChange> =
             rows.iter().map(|(file, before, after)| write(file, *before, after)).collect();
-        for Write { file, before, .. } in &writes {
+        for FileChange { file, before, .. } in &writes {
             let path = folder.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             if let Some(before) = before {
-                fs::write(path, before).unwrap();
+                fs::write(path, &**before).unwrap();
             }
         }
         let patch = tempfile::NamedTempFile::new().unwrap();
@@ -178,8 +167,8 @@ mod tests {
             .unwrap();
         let said = String::from_utf8_lossy(&applied.stderr);
         assert!(applied.status.success(), "{said}\n{}", diff(&writes));
-        for Write { file, after, .. } in &writes {
-            assert_eq!(fs::read_to_string(folder.path().join(file)).unwrap(), *after, "{file}");
+        for FileChange { file, after, .. } in &writes {
+            assert_eq!(fs::read_to_string(folder.path().join(file)).unwrap(), **after, "{file}");
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn json(report: &CycleReport, problems: &[Problem], dry_run: bool) -> String
             "message": message,
         })).collect::<Vec<_>>(),
         "writes": report.writes.iter().map(write).collect::<Vec<_>>(),
-        "diffs": diffs(&report.writes).iter().map(place_diff).collect::<Vec<_>>(),
+        "diffs": diffs(&report.files).iter().map(place_diff).collect::<Vec<_>>(),
     });
     format!("{document:#}\n")
 }

@@ -14,6 +14,8 @@ mod hold;
 #[cfg(test)]
 mod kill;
 #[cfg(test)]
+mod monorepo;
+#[cfg(test)]
 mod plan;
 #[cfg(test)]
 mod program;
@@ -39,5 +41,7 @@ mod serving;
 mod sign_in;
 #[cfg(test)]
 mod signatures;
+#[cfg(test)]
+mod start;
 #[cfg(test)]
 mod test_command;

@@ -5,11 +5,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-const REPOSITORIES: usize = 40;
-const REMOTES: usize = 10;
-const APPLICATIONS_PER_REMOTE: usize = 10;
-const APPLICATIONS_IN_FILES: usize = 100;
-const APPLICATIONS_PER_FILE: usize = 5;
+/// How many there are of what.
+#[derive(Clone, Copy)]
+struct Counts {
+    repositories: usize,
+    remotes: usize,
+    applications_per_remote: usize,
+    /// Of Applications.
+    files: usize,
+    applications_per_file: usize,
+}
 
 fn application(name: &str, image: &str, source: &Value, by_git: bool) -> String {
     let prefix = "argocd-image-updater.argoproj.io";
@@ -28,72 +33,100 @@ fn application(name: &str, image: &str, source: &Value, by_git: bool) -> String 
     .to_string()
 }
 
-fn image(number: usize) -> String {
-    format!("ghcr.test/org/app-{}", number % REPOSITORIES)
-}
+impl Counts {
+    fn image(self, number: usize) -> String {
+        format!("ghcr.test/org/app-{}", number % self.repositories)
+    }
 
-/// Remotes with a kustomization for each of their Applications, and the manifests of all.
-fn given() -> Value {
-    let mut git: BTreeMap<String, Value> = BTreeMap::new();
-    let mut manifests: BTreeMap<String, String> = BTreeMap::new();
-    for remote in 0..REMOTES {
-        let url = format!("https://git.test/team-{remote}.git");
-        let mut files: BTreeMap<String, String> = BTreeMap::new();
-        for number in 0..APPLICATIONS_PER_REMOTE {
-            let image = image(remote * APPLICATIONS_PER_REMOTE + number);
-            let text = format!("images:\n- name: {image}\n  newTag: 1.0.0 # keep\n");
-            files.insert(format!("{number}/kustomization.yaml"), text);
-            let source =
-                json!({ "repoURL": url, "path": number.to_string(), "targetRevision": "main" });
-            let name = format!("git-{remote}-{number}");
-            manifests.insert(format!("{name}.yaml"), application(&name, &image, &source, true));
+    fn remote(number: usize) -> String {
+        format!("https://git.test/team-{number}.git")
+    }
+
+    fn applications(self) -> usize {
+        self.remotes * self.applications_per_remote + self.files * self.applications_per_file
+    }
+
+    /// Remotes with a kustomization for each of their Applications, and the manifests of all.
+    fn given(self) -> Value {
+        let mut git: BTreeMap<String, Value> = BTreeMap::new();
+        let mut manifests: BTreeMap<String, String> = BTreeMap::new();
+        for remote in 0..self.remotes {
+            let url = Self::remote(remote);
+            let mut files: BTreeMap<String, String> = BTreeMap::new();
+            for number in 0..self.applications_per_remote {
+                let image = self.image(remote * self.applications_per_remote + number);
+                let text = format!("images:\n- name: {image}\n  newTag: 1.0.0 # keep\n");
+                files.insert(format!("{number}/kustomization.yaml"), text);
+                let source =
+                    json!({ "repoURL": url, "path": number.to_string(), "targetRevision": "main" });
+                let name = format!("git-{remote}-{number}");
+                manifests.insert(format!("{name}.yaml"), application(&name, &image, &source, true));
+            }
+            git.insert(url, json!({ "main": files }));
         }
-        git.insert(url, json!({ "main": files }));
+        for file in 0..self.files {
+            let own = (0..self.applications_per_file)
+                .map(|number| file * self.applications_per_file + number);
+            let documents = own.map(|number| {
+                let image = self.image(number);
+                let images = json!({ "images": [format!("{image}:1.0.0")] });
+                let source = json!({ "repoURL": "u", "kustomize": images });
+                application(&format!("own-{number}"), &image, &source, false)
+            });
+            let text = documents.collect::<Vec<_>>().join("\n---\n") + "\n";
+            manifests.insert(format!("own-{file}.yaml"), text);
+        }
+        let registry: BTreeMap<String, [&str; 2]> =
+            (0..self.repositories).map(|number| (self.image(number), ["1.0.0", "1.1.0"])).collect();
+        json!({ "registry": registry, "git": git, "manifests": manifests })
     }
-    for file in 0..APPLICATIONS_IN_FILES / APPLICATIONS_PER_FILE {
-        let own = (0..APPLICATIONS_PER_FILE).map(|number| file * APPLICATIONS_PER_FILE + number);
-        let documents = own.map(|number| {
-            let image = image(number);
-            let source =
-                json!({ "repoURL": "u", "kustomize": { "images": [format!("{image}:1.0.0")] } });
-            application(&format!("own-{number}"), &image, &source, false)
+
+    /// Two passes: one that updates everything, and one that finds nothing to do.
+    fn play(self) {
+        let Self { repositories, remotes, files, .. } = self;
+        let commits: BTreeMap<String, Value> = (0..remotes)
+            .map(|remote| (Self::remote(remote), json!({ "main": self.applications_per_remote })))
+            .collect();
+        let all = self.applications();
+        let scenario = json!({
+            "title": "many applications over few repositories and branches",
+            "given": self.given(),
+            "steps": [
+                { "do": "pass", "then": {
+                    "counts": {
+                        "requests": repositories, "listings": repositories, "pushes": remotes,
+                        "ls-remote": remotes, "fetch-tip": remotes, "fetch-blobs": remotes,
+                        "file-writes": files,
+                    },
+                    "commits": commits,
+                    "says": [format!("{all} applications, {all} images: {all} updated")],
+                    "failed": false,
+                }},
+                { "do": "pass", "then": {
+                    "counts": {
+                        "requests": repositories, "pushes": 0, "ls-remote": remotes,
+                        "git-processes": remotes, "file-writes": 0,
+                    },
+                    "says": [format!("{all} images: 0 updated, nothing left to do")],
+                }},
+            ],
         });
-        let text = documents.collect::<Vec<_>>().join("\n---\n") + "\n";
-        manifests.insert(format!("own-{file}.yaml"), text);
+        crate::scenarios::play_text(&scenario.to_string()).unwrap();
     }
-    let registry: BTreeMap<String, [&str; 2]> =
-        (0..REPOSITORIES).map(|number| (image(number), ["1.0.0", "1.1.0"])).collect();
-    json!({ "registry": registry, "git": git, "manifests": manifests })
 }
 
 #[test]
 fn two_hundred_applications_cost_forty_listings_and_ten_pushes() {
-    let files = APPLICATIONS_IN_FILES / APPLICATIONS_PER_FILE;
-    let commits: BTreeMap<String, Value> = (0..REMOTES)
-        .map(|remote| (format!("https://git.test/team-{remote}.git"), json!({ "main": 10 })))
-        .collect();
-    let scenario = json!({
-        "title": "two hundred applications over forty repositories and ten branches",
-        "given": given(),
-        "steps": [
-            { "do": "pass", "then": {
-                "counts": {
-                    "requests": REPOSITORIES, "listings": REPOSITORIES, "pushes": REMOTES,
-                    "ls-remote": REMOTES, "fetch-tip": REMOTES, "fetch-blobs": REMOTES,
-                    "file-writes": files,
-                },
-                "commits": commits,
-                "says": ["200 applications, 200 images: 200 updated"],
-                "failed": false,
-            }},
-            { "do": "pass", "then": {
-                "counts": {
-                    "requests": REPOSITORIES, "pushes": 0, "ls-remote": REMOTES,
-                    "fetch-tip": 0, "fetch-blobs": 0, "file-writes": 0,
-                },
-                "says": ["200 images: 0 updated, nothing left to do"],
-            }},
-        ],
-    });
-    crate::scenarios::play_text(&scenario.to_string()).unwrap();
+    let (remotes, applications_per_remote) = (10, 10);
+    let (files, applications_per_file) = (20, 5);
+    let repositories = 40;
+    Counts { repositories, remotes, applications_per_remote, files, applications_per_file }.play();
+}
+
+#[test]
+fn five_hundred_applications_of_twenty_repositories_are_twenty_pushes() {
+    let (remotes, applications_per_remote) = (20, 25);
+    let (files, applications_per_file) = (0, 0);
+    let repositories = 40;
+    Counts { repositories, remotes, applications_per_remote, files, applications_per_file }.play();
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aiu_controller::cluster::files::Manifests;
-use aiu_controller::report::{ImageReport, Write};
+use aiu_controller::report::{FileChange, ImageReport};
 use aiu_controller::unlock::Keys;
 use aiu_core::decide::Verdict;
 use aiu_core::outcome::Outcome;
@@ -57,7 +57,7 @@ fn what_a_dry_run_shows_is_what_is_written() {
         let played = play_each(&scenario, async |services, stage| {
             let manifests = Manifests::load(&stage.manifests(), "argocd").ok();
             let shown = match manifests {
-                Some(manifests) => services[1].session.pass(manifests).await.writes,
+                Some(manifests) => services[1].session.pass(manifests).await.files,
                 None => Vec::new(),
             };
             let shown = output::diff(&shown);
@@ -107,7 +107,7 @@ fn open(stage: &Stage, dry_run: bool) -> Services {
     services(registries.into(), &settings, &commits, keys, dry_run).unwrap()
 }
 
-async fn pass(services: &Services, stage: &Stage) -> (Observed, Vec<Write>) {
+async fn pass(services: &Services, stage: &Stage) -> (Observed, Vec<FileChange>) {
     let before = services.mirrors.counts();
     let manifests = match Manifests::load(&stage.manifests(), "argocd") {
         Ok(manifests) => manifests,
@@ -124,7 +124,7 @@ async fn pass(services: &Services, stage: &Stage) -> (Observed, Vec<Write>) {
         failed: report.failed() || problems.iter().any(|problem| problem.fails),
         counts: counts(before, services.mirrors.counts()),
     };
-    (observed, report.writes)
+    (observed, report.files)
 }
 
 fn counts(before: GitCounts, after: GitCounts) -> BTreeMap<String, u64> {

@@ -127,8 +127,6 @@ impl View {
             let changed = Patched::Changed {
                 place: WritePlace::Cluster,
                 file: format!("applications/{app}"),
-                before: laid_out(before),
-                after: laid_out(&after),
             };
             if dry_run {
                 return Ok(changed);
@@ -164,12 +162,6 @@ fn meant(app: &Application) -> Option<(SourceRef, Option<aiu_api::source::Source
 /// An Application as messages name it.
 fn shown(app: &AppName) -> String {
     format!("application {app}")
-}
-
-/// The owned text with a line for each value, so that a difference shows as lines.
-fn laid_out(text: &str) -> String {
-    let value = serde_json::from_str::<serde_json::Value>(text);
-    value.map_or_else(|_| text.to_owned(), |value| format!("{value:#}\n"))
 }
 
 /// Decodes the fields of a Secret; those that are no text are left out.

@@ -1,6 +1,9 @@
 use tempfile::TempDir;
 
+use aiu_core::edit::{Keys, SourceRef, Wish};
+
 use super::*;
+use crate::cluster::{PatchError, Patched, Patches, SpecEdit};
 
 fn folder(files: &[(&str, &[u8])]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -110,12 +113,58 @@ fn a_folder_without_applications_is_an_error_that_says_what_was_read() {
     assert!(error.starts_with("cannot read the manifests in"), "{error}");
 }
 
-fn patch(manifests: &mut Manifests, text: &str) -> Result<Patched, PatchError> {
-    let app = AppName { namespace: "argocd".into(), name: "shop".into() };
-    manifests.patch(&app, false, |_, document| {
-        assert_eq!(document, 0);
-        Ok(Edited::Changed(text.to_owned()))
-    })
+/// The wish that an Application's own spec names an image.
+fn wish(application: &str) -> SpecEdit {
+    let image = "acme/web:2".parse().unwrap();
+    let wishes = vec![Wish { keys: Keys::Kustomize { name: None }, image }];
+    let application = AppName { namespace: "argocd".into(), name: application.into() };
+    SpecEdit { application, source: SourceRef::Single, wishes }
+}
+
+fn patch(manifests: &mut Manifests) -> Result<Patched, PatchError> {
+    manifests.patch(&[wish("shop")], false).done.remove(0).1
+}
+
+/// Each document is parsed by itself, and the file replaced once.
+#[test]
+fn many_applications_in_one_file_are_edited_together() {
+    let apps: Vec<String> = (0..100)
+        .map(|at| {
+            let source = if at == 7 { "sources: []" } else { "source: {repoURL: u} # keep" };
+            format!("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a{at}}}\nspec:\n  {source}\n")
+        })
+        .collect();
+    let text = format!("# head\n---\n{}...\n# tail\n", apps.join("--- # next\n"));
+    let folder = folder(&[("all.yaml", text.as_bytes())]);
+    let mut manifests = load(&folder);
+    let before = replace::REPLACED.get();
+    let edits: Vec<SpecEdit> = (0..100).map(|at| wish(&format!("a{at}"))).collect();
+    let Patches { done, files } = manifests.patch(&edits, false);
+    assert_eq!(replace::REPLACED.get() - before, 1, "one replacement for all");
+    for (at, (name, patched)) in done.iter().enumerate() {
+        assert_eq!(*name.name, format!("a{at}"));
+        match (at, patched) {
+            (7, Err(error)) => {
+                let line = 3 + 7 * 6;
+                let expected = format!("all.yaml: line {line}: spec.source does not exist");
+                assert!(error.to_string().starts_with(&expected), "{error}");
+            }
+            (_, Ok(Patched::Changed { file, .. })) => assert_eq!(file, "all.yaml"),
+            other => panic!("{other:?}"),
+        }
+    }
+    let after = fs::read_to_string(folder.path().join("all.yaml")).unwrap();
+    assert_eq!((files.len(), files[0].before.as_deref()), (1, Some(text.as_str())));
+    assert_eq!(*files[0].after, after);
+    assert_eq!(after.matches("acme/web:2").count(), 99);
+    assert_eq!(after.matches("# keep").count(), 99);
+    assert!(after.starts_with("# head\n---\n") && after.ends_with("...\n# tail\n"), "{after}");
+    let again = manifests.patch(&edits, false);
+    assert!(again.files.is_empty());
+    assert_eq!(
+        again.done.iter().filter(|(_, it)| matches!(it, Ok(Patched::AlreadySo))).count(),
+        99
+    );
 }
 
 #[test]
@@ -125,8 +174,8 @@ fn a_patch_replaces_the_file_and_keeps_its_permissions() {
     let path = folder.path().join("a.yaml");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let mut manifests = load(&folder);
-    patch(&mut manifests, "new\n").unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), "new\n");
+    patch(&mut manifests).unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("acme/web:2"));
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     let left: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -138,7 +187,7 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     let folder = folder(&[("a.yaml", APP)]);
     let mut manifests = load(&folder);
     fs::write(folder.path().join("a.yaml"), "by hand\n").unwrap();
-    let error = patch(&mut manifests, "new\n").unwrap_err();
+    let error = patch(&mut manifests).unwrap_err();
     assert_eq!(error.reason(), "FileChanged");
     assert_eq!(fs::read_to_string(folder.path().join("a.yaml")).unwrap(), "by hand\n");
 }
@@ -150,7 +199,7 @@ fn a_link_out_of_the_folder_is_not_followed() {
     std::os::unix::fs::symlink(elsewhere.path().join("a.yaml"), folder.path().join("a.yaml"))
         .unwrap();
     let mut manifests = load(&folder);
-    let error = patch(&mut manifests, "new\n").unwrap_err();
+    let error = patch(&mut manifests).unwrap_err();
     assert!(error.to_string().contains("is a link that leaves the folder"), "{error}");
     assert_eq!(fs::read(elsewhere.path().join("a.yaml")).unwrap(), APP);
 }
