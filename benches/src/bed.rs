@@ -1,9 +1,11 @@
-//! What the program is set to work on: a registry on loopback and a folder of Applications.
+//! What the program is set to work on: a registry on loopback, a folder of Applications, and git
+//! repositories by HTTP.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use aiu_testkit::git::HttpGit;
 use aiu_testkit::registry::Registry;
 use anyhow::Result;
 use tempfile::TempDir;
@@ -24,7 +26,7 @@ pub struct Bed {
     pub registry: Registry,
     folder: TempDir,
     manifests: String,
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 impl Bed {
@@ -41,7 +43,7 @@ impl Bed {
             registry.url()
         );
         fs::write(folder.path().join("registries.conf"), conf)?;
-        Ok(Self { registry, folder, manifests: String::new(), _runtime: runtime })
+        Ok(Self { registry, folder, manifests: String::new(), runtime })
     }
 
     pub fn folder(&self) -> &Path {
@@ -71,6 +73,22 @@ impl Bed {
             list.join(","),
             current.join(", "),
         );
+    }
+
+    /// Adds an Application with an image of the registry, whose kustomization stands in a folder
+    /// of a git repository.
+    pub fn git_application(&mut self, repository: &str, url: &str, path: &str) {
+        let number = self.manifests.matches("\n---\n").count();
+        let prefix = "argocd-image-updater.argoproj.io";
+        let _ = write!(
+            self.manifests,
+            "\n---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: app-{number}\n  annotations:\n    {prefix}/image-list: web=registry.test/{repository}\n    {prefix}/write-back-method: git\n    {prefix}/write-back-target: kustomization\nspec: {{source: {{repoURL: '{url}', path: {path}, targetRevision: main}}}}\n",
+        );
+    }
+
+    /// Serves a git repository by HTTP, from this process.
+    pub fn serve(&self, repository: &Path) -> HttpGit {
+        self.runtime.block_on(HttpGit::serve(repository, None))
     }
 
     /// Writes the Applications into the folder.

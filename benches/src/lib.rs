@@ -4,5 +4,7 @@ pub mod bed;
 pub mod edits;
 pub mod figure;
 pub mod program;
+pub mod proxy;
 pub mod tags;
+pub mod tree;
 pub mod work;

@@ -74,6 +74,7 @@ pub struct Pass {
 pub struct Program {
     child: Child,
     ends: Receiver<(Instant, String, Usage)>,
+    rest: Duration,
     /// When the pass that is awaited began, and what had been taken until then.
     before: (Instant, Usage),
 }
@@ -81,22 +82,32 @@ pub struct Program {
 impl Program {
     /// Starts passes over `folder/manifests`, with `folder/registries.conf`.
     pub fn start(program: &Path, folder: &Path, more: &[&str]) -> Result<Self> {
+        Self::launch(Command::new(program), folder, REST, more)
+    }
+
+    /// The same by a command whose environment is prepared, with a rest of its own.
+    pub fn launch(
+        mut command: Command,
+        folder: &Path,
+        rest: Duration,
+        more: &[&str],
+    ) -> Result<Self> {
         let began = Instant::now();
-        let mut child = Command::new(program)
+        let mut child = command
             .current_dir(folder)
             .args(["run", "--manifests", "manifests", "--registries-conf-path", "registries.conf"])
             .args(["--cache-dir", "cache", "--interval"])
-            .arg(format!("{}s", REST.as_secs()))
+            .arg(format!("{}ms", rest.as_millis()))
             .args(more)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .with_context(|| format!("cannot start {}", program.display()))?;
+            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let (tell, ends) = channel();
         let lines = child.stderr.take().context("it is piped")?;
         let pid = child.id();
         std::thread::spawn(move || listen(lines, pid, &tell));
-        Ok(Self { child, ends, before: (began, Usage::default()) })
+        Ok(Self { child, ends, rest, before: (began, Usage::default()) })
     }
 
     /// Waits for the end of the next pass.
@@ -106,7 +117,7 @@ impl Program {
             .recv_timeout(Duration::from_mins(15))
             .context("the program ended, or made no pass")?;
         let (began, before) = self.before;
-        self.before = (at + REST, usage);
+        self.before = (at + self.rest, usage);
         Ok(Pass {
             words,
             wall: at.saturating_duration_since(began).as_secs_f64(),

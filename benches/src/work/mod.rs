@@ -2,8 +2,10 @@
 //! it, and tells what that took.
 
 mod m1;
+mod m2;
 mod m3;
 mod m4;
+mod passes;
 
 use std::path::PathBuf;
 
@@ -33,10 +35,20 @@ pub struct Limits {
 /// Every work: its name, what it is, and how it is done.
 type Work = (&'static str, &'static str, fn(&Subject) -> Result<Vec<Figure>>);
 
-pub const WORKS: [Work; 3] = [
+pub const WORKS: [Work; 5] = [
     ("m1", "200 Applications with 3 images each over 60 repositories of 400 tags", m1::run),
+    (
+        "m2",
+        "100 Applications of one repository of 50,000 files, all updated on one branch",
+        m2::run,
+    ),
     ("m3", "the newest build of 400 tags, each an index of two platforms", m3::run),
     ("m4", "20,000 tags of one repository", m4::run),
+    (
+        "passes",
+        "1,000 passes with a change each, 100 of them against a remote that fails",
+        passes::run,
+    ),
 ];
 
 /// Does the work of this name.
@@ -49,13 +61,19 @@ pub fn run(name: &str, subject: &Subject) -> Result<Vec<Figure>> {
 }
 
 impl Subject {
+    /// A figure with a limit that holds for a release build alone.
+    fn held(&self, work: &str, unit: &'static str, measured: f64, limit: f64) -> Figure {
+        let figure = Figure::new(work, unit, measured);
+        if self.release { figure.at_most(limit) } else { figure }
+    }
+
     /// What a pass took. Limits hold for a release build alone.
     fn took(&self, name: &str, pass: &Pass, limits: Limits) -> Vec<Figure> {
         let figure = |what: &str, unit, measured, limit: Option<f64>| {
-            let figure = Figure::new(format!("{name}: {what}"), unit, measured);
-            match limit.filter(|_| self.release) {
-                Some(limit) => figure.at_most(limit),
-                None => figure,
+            let work = format!("{name}: {what}");
+            match limit {
+                Some(limit) => self.held(&work, unit, measured, limit),
+                None => Figure::new(work, unit, measured),
             }
         };
         let mut figures = vec![
