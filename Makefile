@@ -1,5 +1,5 @@
 # Three front doors. What is behind them: CONTRIBUTING.md.
-.PHONY: demo test e2e bench
+.PHONY: demo test e2e e2e-argocd bench
 
 demo:
 	cargo build -q -p argocd-image-updater && cargo run -q -p aiu-testkit --bin aiu-demo
@@ -12,3 +12,6 @@ bench:
 
 e2e:
 	cargo xtask e2e
+
+e2e-argocd:
+	cargo xtask e2e --argocd

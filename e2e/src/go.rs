@@ -116,6 +116,24 @@ impl Module {
         Ok(file)
     }
 
+    /// The folder of a module that this one asks for, with all that it holds besides programs.
+    pub(crate) fn module_folder(&self, module: &str) -> Result<PathBuf> {
+        let go = packages::program("go")?;
+        let mut folder = Vec::new();
+        let arguments = ["list", "-m", "-f", "{{.Dir}}", module];
+        // Says nothing of a module that is not there yet, which is so when only its programs were
+        // kept.
+        for arguments in [&["mod", "download", module][..], &arguments] {
+            let output = Command::new(&go).args(arguments).current_dir(self.source()).output();
+            let output = output.context("cannot start go")?;
+            let said = String::from_utf8_lossy(&output.stderr);
+            ensure!(output.status.success(), "`go {}` failed: {said}", arguments.join(" "));
+            folder = output.stdout;
+        }
+        let folder = String::from_utf8(folder).context("a path is text")?;
+        Ok(PathBuf::from(folder.trim_end()))
+    }
+
     fn source(&self) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join(self.folder)
     }

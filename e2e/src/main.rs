@@ -17,6 +17,7 @@ mod process;
 mod program;
 mod push;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -30,19 +31,32 @@ const HELP: &str = "\
 usage: cargo xtask e2e [OPTIONS]
 
   --peers-only    start the peers and check them alone, without the program
+  --argocd        run the cases with Argo CD alone, which is built once, in about ten minutes
   --oracle-only   compare ours with the Go libraries alone, without peers and program
   --only WORDS    run the cases alone whose name contains these words
+  --program FILE  test this binary, such as a release, instead of building one
   --keep          leave the temporary folder in place, and say where it is
 
 environment:
   AIU_ORACLE_CASES   how many questions the Go libraries are asked per subject (100000)
   AIU_ORACLE_SEED    which ones; a run says its seed";
 
+/// What is run.
+#[derive(Default, PartialEq, Eq)]
+enum What {
+    /// Everything but Argo CD.
+    #[default]
+    Cases,
+    Peers,
+    Oracle,
+    ArgoCd,
+}
+
 #[derive(Default)]
 struct Options {
-    peers_only: bool,
-    oracle_only: bool,
+    what: What,
     only: Option<String>,
+    program: Option<PathBuf>,
     keep: bool,
 }
 
@@ -61,10 +75,15 @@ fn run() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--peers-only" => options.peers_only = true,
-            "--oracle-only" => options.oracle_only = true,
+            "--peers-only" => options.what = What::Peers,
+            "--oracle-only" => options.what = What::Oracle,
+            "--argocd" => options.what = What::ArgoCd,
             "--only" => {
                 options.only = Some(arguments.next().context("--only wants words of a name")?);
+            }
+            "--program" => {
+                let file = arguments.next().context("--program wants a file")?;
+                options.program = Some(file.into());
             }
             "--keep" => options.keep = true,
             "--help" | "-h" => {
@@ -75,14 +94,21 @@ fn run() -> Result<()> {
         }
     }
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
-    if options.oracle_only {
+    if options.what == What::Oracle {
         return runtime.block_on(until_interrupted(async {
             let oracle = Oracle::build().await?.context("there is no Go toolchain on the path")?;
             judge(&cases::run_oracle(&oracle, options.only).await)
         }));
     }
     packages::install_missing()?;
-    let program = if options.peers_only { None } else { Some(Program::build()?) };
+    if options.what == What::ArgoCd {
+        packages::install(&packages::OF_ARGO_CD)?;
+    }
+    let program = match &options.program {
+        _ if options.what == What::Peers => None,
+        Some(file) => Some(Program::at(file)?),
+        None => Some(Program::build()?),
+    };
     runtime.block_on(until_interrupted(run_cases(options, program)))
 }
 
@@ -105,8 +131,11 @@ async fn run_cases(options: Options, program: Option<Program>) -> Result<()> {
         println!("working in {}", folder.path().display());
     }
     let peers = Peers::start(folder.path()).await?;
-    let oracle = Oracle::build().await?;
+    let oracle = if options.what == What::ArgoCd { None } else { Oracle::build().await? };
     let world = World { folder: folder.path().to_owned(), peers, program, oracle };
+    if options.what == What::ArgoCd {
+        return judge(&cases::run_argo_cd(&world).await?);
+    }
     judge(&cases::run_all(&world, options.only).await)
 }
 

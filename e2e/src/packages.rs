@@ -15,6 +15,9 @@ const PACKAGES: [(&str, &str); 6] = [
     ("python3", "python3"),
 ];
 
+/// The same, for Argo CD alone.
+pub(crate) const OF_ARGO_CD: [(&str, &str); 1] = [("redis-server", "redis-server")];
+
 /// The stand-in for AWS.
 const MOTO: &str = "moto[server]==5.2.1";
 
@@ -66,12 +69,17 @@ pub(crate) fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Installs the packages whose programs are missing; asks the system for nothing if all are there.
+/// Installs what is missing of the packages of all peers but Argo CD.
 pub(crate) fn install_missing() -> Result<()> {
-    let missing: Vec<&str> = PACKAGES
-        .into_iter()
+    install(&PACKAGES)
+}
+
+/// Installs the packages whose programs are missing; asks the system for nothing if all are there.
+pub(crate) fn install(packages: &[(&str, &str)]) -> Result<()> {
+    let missing: Vec<&str> = packages
+        .iter()
         .filter(|(_, program)| find(program).is_none())
-        .map(|(package, _)| package)
+        .map(|(package, _)| *package)
         .collect();
     if missing.is_empty() {
         return Ok(());

@@ -20,6 +20,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// A binary that somebody else built, such as a release.
+    pub(crate) fn at(path: &Path) -> Result<Self> {
+        let path = path.canonicalize().with_context(|| format!("no program {}", path.display()))?;
+        Ok(Self { path })
+    }
+
     /// Builds the debug binary; the place of the result is cargo's word, not a guess.
     pub(crate) fn build() -> Result<Self> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

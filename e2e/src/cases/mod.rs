@@ -2,6 +2,7 @@
 //! world to a result, and has repositories of its own, so that no case minds what another left.
 
 mod admission;
+mod argo_cd;
 mod clouds;
 mod controller;
 mod folder;
@@ -17,7 +18,7 @@ use anyhow::{Result, ensure};
 
 pub(crate) use oracle::Oracle;
 
-use crate::peers::Peers;
+use crate::peers::{ArgoCd, Peers};
 use crate::program::Program;
 
 /// What a case is given.
@@ -101,6 +102,18 @@ pub(crate) async fn run_all(world: &World, only: Option<String>) -> Tally {
         controller::run(&mut tally, world, program).await;
     }
     tally
+}
+
+/// Runs the cases with Argo CD itself.
+pub(crate) async fn run_argo_cd(world: &World) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let folder = crate::files::subfolder(&world.folder, "argo-cd")?;
+    let mut argo = ArgoCd::start(&folder, &world.peers.kubernetes).await?;
+    match &world.program {
+        Some(program) => argo_cd::run(&mut tally, world, program, &mut argo).await,
+        None => argo.lives()?,
+    }
+    Ok(tally)
 }
 
 /// Runs the cases that need no peer but the Go toolchain.

@@ -1,6 +1,7 @@
 //! The servers that the cases talk to, all on loopback. One file per kind; each is the program
 //! that runs in production, with the least configuration that works.
 
+pub(crate) mod argo_cd;
 mod clouds;
 pub(crate) mod contender;
 mod git_http;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+pub(crate) use argo_cd::ArgoCd;
 pub(crate) use clouds::{ACCOUNT, Clouds, REGION};
 use git_http::GitHttp;
 pub(crate) use kubernetes::{ApiServer, CONTROLLER, ELSEWHERE, ELSEWHERE_ACCOUNT};

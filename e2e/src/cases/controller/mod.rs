@@ -12,6 +12,8 @@ mod reports;
 mod stage;
 mod updates;
 
+pub(super) use stage::Stage;
+
 use super::{Tally, World};
 use crate::program::Program;
 

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use super::super::World;
 use super::super::admission::{install, updaters};
 use crate::files::{subfolder, write};
-use crate::peers::CONTROLLER;
+use crate::peers::{CONTROLLER, argo_cd};
 use crate::process::Process;
 use crate::program::{Program, Run};
 
@@ -30,11 +30,11 @@ const ARGO_CD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/argo-cd.yaml")
 pub(super) const PREFIX: &str = "argocd-image-updater.argoproj.io";
 
 /// A namespace of its own for one case.
-pub(super) struct Stage<'w> {
-    pub(super) world: &'w World,
+pub(in crate::cases) struct Stage<'w> {
+    pub(in crate::cases) world: &'w World,
     program: &'w Program,
-    pub(super) namespace: &'static str,
-    pub(super) folder: PathBuf,
+    pub(in crate::cases) namespace: &'static str,
+    pub(in crate::cases) folder: PathBuf,
 }
 
 impl<'w> Stage<'w> {
@@ -60,6 +60,18 @@ impl<'w> Stage<'w> {
         Ok(stage)
     }
 
+    /// The namespace of the real Argo CD, which has brought the definitions of its kinds.
+    pub(in crate::cases) async fn beside_argo_cd(
+        world: &'w World,
+        program: &'w Program,
+    ) -> Result<Self> {
+        install(&world.peers.kubernetes).await?;
+        let stage = Self::empty(world, program, argo_cd::NAMESPACE).await?;
+        let server = &world.peers.kubernetes;
+        server.kubectl_do(&["apply", "-n", stage.namespace, "-k", PERMISSIONS]).await?;
+        Ok(stage)
+    }
+
     /// A namespace where the controller may do nothing.
     pub(super) async fn bare(
         world: &'w World,
@@ -68,9 +80,16 @@ impl<'w> Stage<'w> {
     ) -> Result<Self> {
         let server = &world.peers.kubernetes;
         server.kubectl_do(&["apply", "--server-side", "-f", ARGO_CD]).await?;
-        let established = ["wait", "--for=condition=Established", "--timeout=60s", "-f", ARGO_CD];
-        server.kubectl_do(&established).await?;
-        server.namespace(namespace).await?;
+        server.established().await?;
+        Self::empty(world, program, namespace).await
+    }
+
+    async fn empty(
+        world: &'w World,
+        program: &'w Program,
+        namespace: &'static str,
+    ) -> Result<Self> {
+        world.peers.kubernetes.namespace(namespace).await?;
         let folder = subfolder(&world.folder, namespace)?;
         let registry = world.peers.registry.url();
         let registries = format!(
@@ -117,14 +136,14 @@ impl<'w> Stage<'w> {
     }
 
     /// The controller, until the value is dropped.
-    pub(super) fn start(&self, name: &str, more: &[&str]) -> Result<Process> {
+    pub(in crate::cases) fn start(&self, name: &str, more: &[&str]) -> Result<Process> {
         let words = self.arguments(more);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.program.start(name, &words, &self.folder)
     }
 
     /// Waits until the question is answered with yes, or the process ends.
-    pub(super) async fn until(
+    pub(in crate::cases) async fn until(
         &self,
         what: &str,
         process: &mut Process,
@@ -142,12 +161,12 @@ impl<'w> Stage<'w> {
     }
 
     /// Waits until the log says this.
-    pub(super) async fn says(&self, process: &mut Process, words: &str) -> Result<()> {
+    pub(in crate::cases) async fn says(&self, process: &mut Process, words: &str) -> Result<()> {
         self.until(words, process, async |process| Ok(process.said().contains(words))).await
     }
 
     /// Where an Application of the namespace is; all of them for an empty name.
-    pub(super) fn application(&self, name: &str) -> String {
+    pub(in crate::cases) fn application(&self, name: &str) -> String {
         let path = format!("/apis/argoproj.io/v1alpha1/namespaces/{}/applications", self.namespace);
         if name.is_empty() { path } else { format!("{path}/{name}") }
     }
@@ -180,7 +199,7 @@ impl<'w> Stage<'w> {
     }
 
     /// Makes an `ImageUpdater`.
-    pub(super) async fn create_updater(&self, name: &str, spec: Value) -> Result<()> {
+    pub(in crate::cases) async fn create_updater(&self, name: &str, spec: Value) -> Result<()> {
         let object = json!({
             "apiVersion": "argocd-image-updater.argoproj.io/v1alpha1", "kind": "ImageUpdater",
             "metadata": {"name": name}, "spec": spec,
@@ -224,7 +243,7 @@ impl<'w> Stage<'w> {
     }
 
     /// The events of the namespace, as `web Normal ImagesUpdated: message`.
-    pub(super) async fn events(&self) -> Result<Vec<String>> {
+    pub(in crate::cases) async fn events(&self) -> Result<Vec<String>> {
         let path = format!("/api/v1/namespaces/{}/events", self.namespace);
         let events = self.world.peers.kubernetes.get(&path).await?;
         let items = events["items"].as_array().cloned().unwrap_or_default();
@@ -237,7 +256,7 @@ impl<'w> Stage<'w> {
     }
 
     /// What the controller has asked for in this namespace so far, counted by kind of request.
-    pub(super) fn asked(&self) -> Result<Asked> {
+    pub(in crate::cases) fn asked(&self) -> Result<Asked> {
         let mut asked = Asked::default();
         for request in self.world.peers.kubernetes.asked_by(CONTROLLER)? {
             if request.object.namespace == self.namespace {
@@ -263,7 +282,7 @@ impl<'w> Stage<'w> {
 
 /// Requests by what they were and how they were answered, such as `patch applications 200`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked(BTreeMap<String, usize>);
+pub(in crate::cases) struct Asked(BTreeMap<String, usize>);
 
 impl Asked {
     /// What came after an earlier count.
@@ -275,7 +294,7 @@ impl Asked {
     }
 
     /// How many there were of one kind.
-    pub(super) fn of(&self, line: &str) -> usize {
+    pub(in crate::cases) fn of(&self, line: &str) -> usize {
         self.0.get(line).copied().unwrap_or_default()
     }
 

@@ -2,14 +2,19 @@
 
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use reqwest::Method;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
+use tokio::time::{Instant, sleep};
 
 use super::ApiServer;
+
+/// How long the server may take to serve a kind.
+const DEFINED: Duration = Duration::from_mins(1);
 
 /// What kubectl printed, and how it ended.
 pub(crate) struct Printed {
@@ -45,6 +50,13 @@ impl ApiServer {
         Ok(body)
     }
 
+    /// As [`Self::get`], of an object that may not be there.
+    pub(crate) async fn find(&self, path: &str) -> Result<Option<Value>> {
+        let (code, body) = self.request("admin", Method::GET, path, None).await?;
+        ensure!(code == 200 || code == 404, "GET {path} was answered {code}: {body}");
+        Ok((code == 200).then_some(body))
+    }
+
     /// Creates an object as the administrator, in the collection of that path.
     pub(crate) async fn create(&self, path: &str, object: &Value) -> Result<Value> {
         let body = Some(("application/json", object));
@@ -59,6 +71,26 @@ impl ApiServer {
         let (code, answer) = self.request("admin", Method::PATCH, path, body).await?;
         ensure!(code == 200, "PATCH {path} was answered {code}: {answer}");
         Ok(answer)
+    }
+
+    /// Waits until every kind that was defined is served.
+    pub(crate) async fn established(&self) -> Result<()> {
+        let deadline = Instant::now() + DEFINED;
+        loop {
+            let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+            let definitions = self.get(path).await?;
+            let definitions = definitions["items"].as_array().context("a list has items")?;
+            let served = |definition: &Value| {
+                let conditions = definition.pointer("/status/conditions").and_then(Value::as_array);
+                let mut conditions = conditions.into_iter().flatten();
+                conditions.any(|is| is["type"] == "Established" && is["status"] == "True")
+            };
+            match definitions.iter().find(|definition| !served(definition)) {
+                None => return Ok(()),
+                Some(kind) => ensure!(Instant::now() < deadline, "not served: {kind}"),
+            }
+            sleep(Duration::from_millis(50)).await;
+        }
     }
 
     /// Makes a namespace, unless it is there.
