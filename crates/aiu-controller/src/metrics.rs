@@ -67,7 +67,7 @@ struct Awaited {
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// By host.
-    pub registries: Vec<RegistryCounts>,
+    pub registries: Vec<HostStats>,
     /// By host.
     pub pushes: Vec<PushCounts>,
     /// How many wait, by what they wait for.
@@ -78,28 +78,6 @@ pub struct Measured {
     pub api_errors: u64,
     /// Whether this replica leads; unknown without an election.
     pub leads: Option<bool>,
-}
-
-/// What one registry was asked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RegistryCounts {
-    pub host: String,
-    pub requests: u64,
-    pub failed: u64,
-    pub retries: u64,
-    /// Answers 429, and requests that were not made because the host wants to be left alone.
-    pub rate_limited: u64,
-    /// Time that requests waited for the host's limits.
-    pub throttled: Duration,
-    /// How long the host will be left alone.
-    pub paused: Duration,
-}
-
-impl From<HostStats> for RegistryCounts {
-    fn from(stats: HostStats) -> Self {
-        let HostStats { host, requests, failed, retries, rate_limited, throttled, paused } = stats;
-        Self { host, requests, failed, retries, rate_limited, throttled, paused }
-    }
 }
 
 /// What was pushed to one host.
@@ -305,7 +283,7 @@ fn word(severity: Severity) -> &'static str {
 
 impl Measured {
     fn write(&self, page: &mut Page) {
-        type Column = fn(&RegistryCounts) -> f64;
+        type Column = fn(&HostStats) -> f64;
         #[rustfmt::skip]
         let columns: [(&str, Kind, &str, Column); 6] = [
             ("registry_requests_total", Kind::Counter, "The total number of requests to this endpoint", |r| number(r.requests)),
@@ -321,6 +299,7 @@ impl Measured {
                 family.sample(&[("registry", &registry.host)], column(registry));
             }
         }
+        self.write_quotas(page);
         let family = page.family(
             "git_pushes_total",
             Kind::Counter,
@@ -357,6 +336,27 @@ impl Measured {
         if let Some(leads) = self.leads {
             page.family("leads", Kind::Gauge, "Whether this replica leads")
                 .sample(&[], usize::from(leads));
+        }
+    }
+}
+
+impl Measured {
+    /// What registries say of their own limits; those that say nothing have no series.
+    fn write_quotas(&self, page: &mut Page) {
+        type Column = fn(&HostStats) -> Option<u64>;
+        #[rustfmt::skip]
+        let columns: [(&str, &str, Column); 3] = [
+            ("registry_quota_requests", "Requests that this registry says it allows in a window", |r| r.quota.limit),
+            ("registry_quota_remaining_requests", "Requests that were left in the window when this registry last said so", |r| r.quota.remaining),
+            ("registry_quota_window_seconds", "How long the window of this registry's limit is", |r| r.quota.window.map(|w| w.as_secs())),
+        ];
+        for (name, help, column) in columns {
+            let family = page.family(name, Kind::Gauge, help);
+            for registry in &self.registries {
+                if let Some(value) = column(registry) {
+                    family.sample(&[("registry", &registry.host)], number(value));
+                }
+            }
         }
     }
 }

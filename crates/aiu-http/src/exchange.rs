@@ -12,6 +12,7 @@ use url::Url;
 use crate::call::Content;
 use crate::client::Inner;
 use crate::host::Host;
+use crate::quota::Quota;
 use crate::redact::shown;
 use crate::retry::demanded_pause;
 use crate::{Answer, Call, HttpError, Rate, Unreachable};
@@ -95,6 +96,7 @@ impl Inner {
         match outcome {
             Ok(Ok(answer)) => {
                 host.answered();
+                host.told(Quota::told(&answer.headers));
                 match demanded_pause(answer.status, &answer.headers) {
                     Some(length) => {
                         host.pause(length);

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use crate::limits::{Bucket, Rate};
+use crate::quota::Quota;
 use crate::redact::host_of;
 use crate::{HttpError, Unreachable};
 
@@ -22,7 +23,7 @@ const DOWN_FOR: Duration = Duration::from_secs(15);
 const MAX_HOSTS: usize = 1000;
 
 /// What one host was asked so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostStats {
     /// Host and, where it is not the scheme's own, port.
     pub host: String,
@@ -38,6 +39,8 @@ pub struct HostStats {
     pub throttled: Duration,
     /// What is left of the pause that the host demanded.
     pub paused: Duration,
+    /// What the host last said of its own limits.
+    pub quota: Quota,
 }
 
 /// All hosts talked to.
@@ -69,6 +72,9 @@ impl Hosts {
 pub(crate) struct Host {
     pub(crate) name: String,
     open: Semaphore,
+    /// Calls with a limit, whether they wait for it or are open: few, so that no crowd wakes up
+    /// for every request that the limit lets pass.
+    limited: Semaphore,
     flow: Mutex<Flow>,
 }
 
@@ -83,6 +89,7 @@ struct Flow {
     retries: u64,
     rate_limited: u64,
     throttled: Duration,
+    quota: Quota,
 }
 
 /// The right to have one request open.
@@ -90,6 +97,7 @@ pub(crate) struct Permit<'a> {
     /// When it was given: deadlines count from here.
     pub(crate) since: Instant,
     _open: SemaphorePermit<'a>,
+    _limited: Option<SemaphorePermit<'a>>,
 }
 
 /// What a look at the host's state says.
@@ -111,31 +119,42 @@ impl Host {
             retries: 0,
             rate_limited: 0,
             throttled: Duration::ZERO,
+            quota: Quota::default(),
         };
-        Self { name, open: Semaphore::new(open), flow: Mutex::new(flow) }
+        let (open, limited) = (Semaphore::new(open), Semaphore::new(open));
+        Self { name, open, limited, flow: Mutex::new(flow) }
     }
 
     /// Waits until the host may be sent one more request.
     ///
     /// `patience` is how long the caller is willing to sit out pauses that the host demanded;
     /// it shrinks by what was spent. Nothing is reserved in advance, so a cancelled caller
-    /// takes nothing from the others.
+    /// takes nothing from the others; and who waits for a limit holds no open request back from
+    /// callers that have none.
     pub(crate) async fn permit(
         &self,
         rate: Rate,
         patience: &mut Duration,
     ) -> Result<Permit<'_>, HttpError> {
         let asked = Instant::now();
-        let open = self.open.acquire().await.expect("the semaphore is never closed");
+        let limited = match rate {
+            Rate::PerSecond(_) => Some(of(&self.limited).await),
+            Rate::Unlimited => None,
+        };
         loop {
+            let open = of(&self.open).await;
             let now = Instant::now();
             match self.look(rate, now)? {
                 Gate::Go => {
                     self.flow.lock().throttled += now - asked;
-                    return Ok(Permit { since: now, _open: open });
+                    return Ok(Permit { since: now, _open: open, _limited: limited });
                 }
-                Gate::Wait(until) => sleep_until(until).await,
+                Gate::Wait(until) => {
+                    drop(open);
+                    sleep_until(until).await;
+                }
                 Gate::Pause(until) => {
+                    drop(open);
                     let left = until - now;
                     if left > *patience {
                         self.flow.lock().rate_limited += 1;
@@ -184,6 +203,12 @@ impl Host {
         flow.down = None;
     }
 
+    /// An answer said this of the host's limits.
+    pub(crate) fn told(&self, quota: Quota) {
+        let mut flow = self.flow.lock();
+        flow.quota = quota.or(flow.quota);
+    }
+
     /// A call that started at `since` gave up. Unless the host has answered others meanwhile,
     /// nobody needs to try for a while.
     pub(crate) fn gave_up(&self, since: Instant, cause: &Unreachable) {
@@ -221,6 +246,11 @@ impl Host {
             paused: flow
                 .paused_until
                 .map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now())),
+            quota: flow.quota,
         }
     }
+}
+
+async fn of(semaphore: &Semaphore) -> SemaphorePermit<'_> {
+    semaphore.acquire().await.expect("the semaphore is never closed")
 }

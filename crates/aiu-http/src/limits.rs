@@ -34,13 +34,6 @@ impl Rate {
             Err(_) => Self::PerSecond(u32::MAX),
         }
     }
-
-    fn interval(self) -> Duration {
-        match self {
-            Self::PerSecond(limit) => Duration::from_secs(1) / limit.max(1),
-            Self::Unlimited => Duration::ZERO,
-        }
-    }
 }
 
 /// A bucket that refills with time: the instant at which it would be full, and no more.
@@ -54,9 +47,10 @@ impl Bucket {
         Self { full_at: now }
     }
 
-    /// Takes a permit, or says when to come again.
+    /// Takes a permit, or says when to come again. Who has no limit needs none.
     pub(crate) fn take(&mut self, rate: Rate, now: Instant) -> Result<(), Instant> {
-        let interval = rate.interval();
+        let Rate::PerSecond(limit) = rate else { return Ok(()) };
+        let interval = Duration::from_secs(1) / limit.max(1);
         let depth = interval * (BURST - 1);
         let full_at = self.full_at.max(now);
         if full_at > now + depth {
@@ -97,10 +91,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_limit_is_no_limit() {
+    async fn no_limit_is_no_limit_whatever_others_have_taken() {
         let start = Instant::now();
-        let times = permits(&mut Bucket::full(start), Rate::Unlimited, start, 1000);
+        let mut bucket = Bucket::full(start);
+        permits(&mut bucket, Rate::PerSecond(1), start, 20);
+        let times = permits(&mut bucket, Rate::Unlimited, start, 1000);
         assert!(times.iter().all(|&at| at == 0));
+        assert!(bucket.take(Rate::PerSecond(1), start).is_err(), "nothing was given back");
     }
 
     #[test]

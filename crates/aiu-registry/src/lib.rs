@@ -21,7 +21,7 @@ mod signature;
 mod tls;
 mod tokens;
 
-pub use aiu_http::{HostStats, HttpSettings, Proxies, Unreachable};
+pub use aiu_http::{HostStats, HttpSettings, Proxies, Quota, Unreachable};
 pub use credentials::{
     Ambient, CredentialError, Credentials, CredentialsId, DockerConfig, Freshness, IdentityError,
     Kept, Keyring, Login, Origin, Variables, from_secret,

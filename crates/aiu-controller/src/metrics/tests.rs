@@ -6,6 +6,7 @@ use aiu_core::decide::{Decision, Needs, Shortlist};
 use aiu_core::image::{ImageReference, TagRef};
 use aiu_core::outcome::{Failure, Stage};
 use aiu_core::report::Finding;
+use aiu_registry::Quota;
 
 use super::*;
 
@@ -121,11 +122,14 @@ fn families_are_named_and_explained_as_in_the_reference() {
     let metrics = Metrics::default();
     metrics.passed(&updater("cr", "ns"), &report(1, 0, 1), SECOND, false);
     let measured = Measured {
-        registries: vec![RegistryCounts {
-            host: "ghcr.test".into(),
-            requests: 7,
-            ..Default::default()
-        }],
+        registries: vec![
+            HostStats { host: "ghcr.test".into(), requests: 7, ..Default::default() },
+            HostStats {
+                host: "hub.test".into(),
+                quota: Quota { limit: Some(100), remaining: Some(76), window: None },
+                ..Default::default()
+            },
+        ],
         pushes: vec![PushCounts { host: "git.test".into(), pushes: 2, races: 1 }],
         queues: vec![("passes", 3)],
         api_requests: 5,
@@ -156,6 +160,8 @@ fn families_are_named_and_explained_as_in_the_reference() {
         "registry_rate_limited_total{registry=\"ghcr.test\"} 0",
         "registry_throttled_seconds_total{registry=\"ghcr.test\"} 0",
         "registry_paused_seconds{registry=\"ghcr.test\"} 0",
+        "registry_quota_requests{registry=\"hub.test\"} 100",
+        "registry_quota_remaining_requests{registry=\"hub.test\"} 76",
         "git_pushes_total{host=\"git.test\"} 2",
         "git_push_races_total{host=\"git.test\"} 1",
         "findings{reason=\"GitUnreachable\",severity=\"error\"} 1",
@@ -170,6 +176,8 @@ fn families_are_named_and_explained_as_in_the_reference() {
     }
     assert!(page.contains("argocd_image_updater_scan_age_seconds{registry=\"ghcr.test\"} "));
     assert!(page.contains("\nprocess_resident_memory_bytes "), "{page}");
+    assert!(!page.contains("registry_quota_requests{registry=\"ghcr.test"), "what is unsaid");
+    assert!(!page.contains("registry_quota_window_seconds"), "{page}");
     assert!(!page.contains("secret"), "messages are no labels");
     for line in page.lines().filter(|line| !line.starts_with('#')) {
         let value = line.rsplit(' ').next().unwrap();

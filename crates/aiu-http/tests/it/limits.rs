@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aiu_http::{Http, HttpSettings, Rate};
+use aiu_http::{Http, HttpSettings, Quota, Rate};
 use aiu_testkit::registry::clock::{freeze, settle, until};
 use aiu_testkit::registry::{Fault, Registry};
 use tokio::task::{JoinHandle, JoinSet};
@@ -101,4 +101,45 @@ async fn patience_ends_after_a_minute_of_pauses() {
     let outcome = clock.finish(task).await;
     assert_eq!(told(&outcome, &registry), "HOST asks to be left alone for 25s");
     assert_eq!(registry.counts().all, 3, "two pauses fit into a minute, a third does not");
+}
+
+/// Two entries of the registries file may name one host, one with a limit and one without.
+#[tokio::test]
+async fn a_call_without_a_limit_does_not_wait_for_those_that_have_one() {
+    let clock = freeze();
+    let registry = Registry::start().await;
+    let client = http();
+    let slow = pings(&client, &registry, Rate::PerSecond(1), 40);
+    until(|| registry.counts().all == 10).await;
+    settle().await;
+    let before = Instant::now();
+    assert_eq!(told(&client.send(&ping(&registry).rate(Rate::Unlimited)).await, &registry), "200");
+    assert_eq!(Instant::now(), before, "no time has passed");
+    assert_eq!(registry.counts().all, 11);
+    assert_eq!(clock.finish(slow).await, 40);
+    assert!(Instant::now() - before >= Duration::from_secs(29), "the others keep theirs");
+}
+
+/// `ratelimit-limit: 100;w=21600` and the like, as Docker Hub sends them.
+#[tokio::test]
+async fn what_a_host_says_of_its_own_limits_is_told() {
+    let registry = Registry::start().await;
+    let client = http();
+    client.send(&ping(&registry)).await.unwrap();
+    assert_eq!(client.stats()[0].quota, Quota::default(), "it has said nothing");
+    for (remaining, status) in [(76, 200), (75, 200), (0, 429)] {
+        let fault = Fault::answer(status, "application/json", "{}")
+            .header("ratelimit-limit", "100;w=21600")
+            .header("ratelimit-remaining", &format!("{remaining};w=21600"))
+            .header("retry-after", "300");
+        registry.inject(fault.times(1));
+        // The last one is refused, and what it said counts as well.
+        let _ = client.send(&ping(&registry)).await;
+        let expected = Quota {
+            limit: Some(100),
+            remaining: Some(remaining),
+            window: Some(Duration::from_hours(6)),
+        };
+        assert_eq!(client.stats()[0].quota, expected);
+    }
 }

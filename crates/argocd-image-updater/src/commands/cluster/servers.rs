@@ -76,7 +76,7 @@ impl Sources {
     fn page(self, controller: Arc<Controller>) -> Page {
         Arc::new(move || {
             let measured = Measured {
-                registries: self.scanner.stats().into_iter().map(Into::into).collect(),
+                registries: self.scanner.stats(),
                 pushes: self.mirrors.pushes().into_iter().map(Into::into).collect(),
                 queues: vec![("passes", controller.waiting())],
                 api_requests: self.api.requests.load(Ordering::Relaxed),
