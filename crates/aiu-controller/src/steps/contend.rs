@@ -20,8 +20,9 @@ use crate::cycle::World;
 type Contender = (usize, String);
 
 /// Leaves each key to one image: to the one that it holds, and where it holds none of them or
-/// several, to the last configured, as in the reference. In a values file a key also holds those
-/// that lie within it.
+/// several, to one that names the key rather than to one that has it by default, and of those to
+/// the last configured, as in the reference. In a values file a key also holds those that lie
+/// within it.
 pub fn contend(rows: &mut [Row], world: &World) {
     let default = world.registries.default_registry();
     let mut by_key: BTreeMap<(AppName, Vec<String>), Vec<Contender>> = BTreeMap::new();
@@ -56,7 +57,8 @@ fn parts(target: &Target, key: &str) -> Vec<String> {
 fn settle(rows: &mut [Row], contenders: &[&Contender], default: &Registry) {
     let indexes = || contenders.iter().map(|(index, _)| *index);
     let held: Vec<usize> = indexes().filter(|&index| is_held(&rows[index], default)).collect();
-    let Some(keeper) = held.last().copied().or_else(|| indexes().next_back()) else { return };
+    let claims = |&index: &usize| (held.contains(&index), rows[index].image.names.named, index);
+    let Some(keeper) = indexes().max_by_key(claims) else { return };
     let winner = rows[keeper].image.key.image.clone();
     let kept = contenders.iter().find(|(index, _)| *index == keeper);
     let kept = kept.map_or("", |(_, key)| key);
