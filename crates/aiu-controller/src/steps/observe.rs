@@ -3,11 +3,14 @@
 //! The first that answers of target, spec and live summary is the current value. Images that
 //! are not in use leave the pass here, before anything is asked on their behalf.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use aiu_api::plan::{GitTarget, Target, TargetFile, TrackedImage};
 use aiu_api::source::SourceType;
 use aiu_core::decide::{Current, CurrentSource};
-use aiu_core::edit::{EditError, FileKind, Keys, current, current_in_spec};
-use aiu_core::image::{ImageReference, Registry};
+use aiu_core::edit::{EditError, FileKind, Keys, Reading, current, current_in_spec};
+use aiu_core::image::{ImageReference, Registry, Repository};
 use aiu_core::outcome::{Outcome, Stage};
 use aiu_core::report::Finding;
 
@@ -19,6 +22,8 @@ use crate::cycle::World;
 /// Fills in keys and current values; ends rows that are not in use or cannot be read.
 pub fn observe(rows: &mut [Row], texts: &Texts, world: &World) {
     let default = world.registries.default_registry();
+    let shared = Shared::among(rows, texts);
+    let mut readings = Readings { shared: &shared, known: HashMap::new() };
     for row in rows.iter_mut().filter(|row| row.is_open()) {
         // Asked before anything that can fail: what nobody runs has no errors.
         if runs(&row.image, &default) == Some(false)
@@ -30,7 +35,7 @@ pub fn observe(rows: &mut [Row], texts: &Texts, world: &World) {
         }
         let seen = match &row.image.target {
             Target::Spec { source_type, .. } => in_spec(row, *source_type, world),
-            Target::File(target) => in_file(row, target, texts, world),
+            Target::File(target) => in_file(row, target, texts, world, &mut readings),
         };
         match seen {
             Err((reason, message)) => row.fail(Stage::Selected, reason, message),
@@ -68,11 +73,62 @@ fn in_spec(row: &Row, source_type: SourceType, world: &World) -> Result<Seen, Un
     })
 }
 
+/// Texts that several rows look into, by where they lie.
+struct Shared(HashMap<(usize, FileKind), Arc<str>>);
+
+impl Shared {
+    fn among(rows: &[Row], texts: &Texts) -> Self {
+        let mut seen: HashMap<(usize, FileKind), (Arc<str>, usize)> = HashMap::new();
+        for row in rows.iter().filter(|row| row.is_open()) {
+            if let Target::File(target) = &row.image.target
+                && let Ok(branch) = read::branch(row, texts)
+                && let Ok(Resolved::File(path, kind)) = resolved(&target.file, branch)
+                && let Ok(Some((_, text))) = read::text(branch, &path, kind)
+            {
+                seen.entry((place(&text), kind)).or_insert((text, 0)).1 += 1;
+            }
+        }
+        let shared = seen.into_iter().filter(|(_, (_, rows))| *rows > 1);
+        Self(shared.map(|(key, (text, _))| (key, text)).collect())
+    }
+}
+
+/// Where a text lies; it is the same text for as long as somebody holds it.
+fn place(text: &Arc<str>) -> usize {
+    text.as_ptr().addr()
+}
+
+/// Files as they are asked for images; those that are shared are parsed once.
+struct Readings<'t> {
+    shared: &'t Shared,
+    known: HashMap<(usize, FileKind), Reading<'t>>,
+}
+
+impl Readings<'_> {
+    fn current(
+        &mut self,
+        kind: FileKind,
+        text: &Arc<str>,
+        keys: &Keys,
+        repository: &Repository,
+    ) -> Result<Option<ImageReference>, EditError> {
+        let key = (place(text), kind);
+        match self.shared.0.get(&key) {
+            Some(text) => {
+                let reading = self.known.entry(key).or_insert_with(|| Reading::of(kind, text));
+                reading.current(keys, repository)
+            }
+            None => current(kind, text, keys, repository),
+        }
+    }
+}
+
 fn in_file(
     row: &Row,
     target: &GitTarget,
     texts: &Texts,
     world: &World,
+    readings: &mut Readings<'_>,
 ) -> Result<Seen, Unreadable> {
     let branch = read::branch(row, texts)?;
     let resolved = resolved(&target.file, branch)
@@ -97,7 +153,7 @@ fn in_file(
     }
     if let Some((file, text)) = file {
         let found = read_value(&row.image, &file.to_string(), || {
-            current(kind, &text, &keys, &row.image.configured.repository)
+            readings.current(kind, &text, &keys, &row.image.configured.repository)
         })?;
         places.extend(found.map(|found| (CurrentSource::Target, found)));
     }

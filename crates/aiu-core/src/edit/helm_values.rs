@@ -41,16 +41,12 @@ impl Role {
 
 /// What the file says for one image.
 pub(super) fn current(
-    text: &str,
+    tree: &Tree<'_>,
     keys: &HelmKeys,
     configured: &Repository,
 ) -> Result<Option<ImageReference>, EditError> {
-    if is_empty(text) {
-        return Ok(None);
-    }
-    let tree = Tree::parse(text)?;
     let mut failure = None;
-    let found = reading::helm(keys, configured, |path| match locate(&tree, 0, path) {
+    let found = reading::helm(keys, configured, |path| match locate(tree, 0, path) {
         Ok(Found::Scalar(node)) if tree.is_null(node) => Some(""),
         Ok(Found::Scalar(node)) => tree.text_of(node),
         Ok(Found::Missing(..) | Found::NoList(_)) => None,
@@ -207,7 +203,7 @@ fn in_words_of_the_reference(error: EditError, role: Role) -> EditError {
 }
 
 /// A file of blanks is as good as none.
-fn is_empty(text: &str) -> bool {
+pub(super) fn is_empty(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim().is_empty()
 }
 

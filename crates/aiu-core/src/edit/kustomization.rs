@@ -8,20 +8,19 @@ use crate::image::{Digest, ImageReference, KustomizeImage, Repository, TagRef};
 
 /// What the file says for one image.
 pub(super) fn current(
-    text: &str,
+    tree: &Tree<'_>,
     name: Option<&str>,
     configured: &Repository,
 ) -> Result<Option<ImageReference>, EditError> {
-    let tree = Tree::parse(text)?;
-    let Images::List(list) = images(&tree)? else { return Ok(None) };
+    let Images::List(list) = images(tree)? else { return Ok(None) };
     let wanted = name.map_or_else(|| configured.to_string(), str::to_owned);
     let mut items = tree.items(list).iter().map(|&item| tree.follow(item));
-    let Some(item) = items.find(|&item| field(&tree, item, "name") == Some(&wanted)) else {
+    let Some(item) = items.find(|&item| field(tree, item, "name") == Some(&wanted)) else {
         return Ok(None);
     };
-    let repository = field(&tree, item, "newName").unwrap_or(&wanted);
+    let repository = field(tree, item, "newName").unwrap_or(&wanted);
     let repository = repository.parse().unwrap_or_else(|_| configured.clone());
-    let tag = reading::tag_and_digest(field(&tree, item, "newTag"), field(&tree, item, "digest"));
+    let tag = reading::tag_and_digest(field(tree, item, "newTag"), field(tree, item, "digest"));
     Ok(Some(ImageReference { repository, tag }))
 }
 

@@ -5,6 +5,7 @@
 //! the edited ranges are untouched, and asking twice changes nothing the second time.
 //! Where that cannot be kept the edit is refused with a reason and a line.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use crate::image::{ImageReference, Repository};
@@ -30,6 +31,7 @@ pub use folder::{FolderFilter, ManifestFolder};
 pub use spec::SourceRef;
 
 use source_block::List;
+use yaml::Tree;
 
 /// The names of a kustomization file; the first that exists in a folder is meant
 /// (spec 30 §4.6).
@@ -126,12 +128,60 @@ pub struct Wish {
     pub image: ImageReference,
 }
 
-/// What a file says for one image, read under the keys that an edit would write.
-///
-/// `None` if none of its keys is there, if they cannot be (a key below a scalar: [`apply`] tells),
-/// or if what is there names no image (a template, say). A key that holds nothing, or a tag that
-/// is none, gives a reference without a tag: the entry is the image's, its version is not known.
-/// A name without a registry means the configured repository if it has the same path.
+/// A file, to be asked for many images: it is parsed once, when first needed.
+pub struct Reading<'t> {
+    kind: FileKind,
+    text: &'t str,
+    tree: OnceCell<Result<Tree<'t>, EditError>>,
+}
+
+impl<'t> Reading<'t> {
+    /// A file of this shape.
+    pub fn of(kind: FileKind, text: &'t str) -> Self {
+        Self { kind, text, tree: OnceCell::new() }
+    }
+
+    /// What the file says for one image, read under the keys that an edit would write.
+    ///
+    /// `None` if none of its keys is there, if they cannot be (a key below a scalar: [`apply`]
+    /// tells), or if what is there names no image (a template, say). A key that holds nothing, or
+    /// a tag that is none, gives a reference without a tag: the entry is the image's, its version
+    /// is not known. A name without a registry means the configured repository if it has the same
+    /// path.
+    ///
+    /// # Errors
+    ///
+    /// A text that cannot be read, or whose meaning is not sure; see [`Problem`].
+    pub fn current(
+        &self,
+        keys: &Keys,
+        configured: &Repository,
+    ) -> Result<Option<ImageReference>, EditError> {
+        let found = match (self.kind, keys) {
+            (FileKind::Kustomization, Keys::Kustomize { name }) => {
+                kustomization::current(self.tree()?, name.as_deref(), configured)
+            }
+            (FileKind::HelmValues, Keys::Helm(_)) if helm_values::is_empty(self.text) => Ok(None),
+            (FileKind::HelmValues, Keys::Helm(keys)) => {
+                helm_values::current(self.tree()?, keys, configured)
+            }
+            (FileKind::Manifest, Keys::Manifest) => manifests::places(self.text, configured)
+                .map(|places| places.into_iter().map(|place| place.image).next()),
+            (kind, _) if kind.is_override() => override_file::read(self.tree()?, keys, configured),
+            (kind, _) => return Err(wrong_keys(kind)),
+        };
+        match found {
+            Err(EditError { problem: Problem::Key(_), .. }) => Ok(None),
+            found => found,
+        }
+    }
+
+    fn tree(&self) -> Result<&Tree<'t>, EditError> {
+        self.tree.get_or_init(|| Tree::parse(self.text)).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// What a file says for one image; see [`Reading::current`].
 ///
 /// # Errors
 ///
@@ -142,20 +192,7 @@ pub fn current(
     keys: &Keys,
     configured: &Repository,
 ) -> Result<Option<ImageReference>, EditError> {
-    let found = match (kind, keys) {
-        (FileKind::Kustomization, Keys::Kustomize { name }) => {
-            kustomization::current(text, name.as_deref(), configured)
-        }
-        (FileKind::HelmValues, Keys::Helm(keys)) => helm_values::current(text, keys, configured),
-        (FileKind::Manifest, Keys::Manifest) => manifests::places(text, configured)
-            .map(|places| places.into_iter().map(|place| place.image).next()),
-        (kind, _) if kind.is_override() => override_file::read(text, keys, configured),
-        _ => return Err(wrong_keys(kind)),
-    };
-    match found {
-        Err(EditError { problem: Problem::Key(_), .. }) => Ok(None),
-        found => found,
-    }
+    Reading::of(kind, text).current(keys, configured)
 }
 
 /// Makes a file say what the wishes name; `None` is a file that does not exist.

@@ -10,13 +10,12 @@ const DIALECT: Dialect = Dialect { force_string: "forcestring", flags_all: true,
 
 /// What the file says for one image.
 pub(super) fn read(
-    text: &str,
+    tree: &Tree<'_>,
     keys: &Keys,
     configured: &Repository,
 ) -> Result<Option<ImageReference>, EditError> {
-    let tree = Tree::parse(text)?;
-    match root(&tree)? {
-        Some(root) => current(&tree, root, keys, configured),
+    match root(tree)? {
+        Some(root) => current(tree, root, keys, configured),
         None => Ok(None),
     }
 }

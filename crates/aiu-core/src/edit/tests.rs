@@ -351,6 +351,29 @@ fn two_wishes_for_one_entry_are_one_entry_of_a_new_file() {
     }
 }
 
+/// However many images are looked for in a file.
+#[test]
+fn a_file_is_parsed_once_for_all_images() {
+    #[rustfmt::skip]
+    let rows = [
+        (FileKind::HelmValues, "a: {tag: v1}\nb: {tag: v1}\n", helm("", "a.tag")),
+        (FileKind::Kustomization, "images: [{name: x/y, newTag: v1}]\n", kustomize("")),
+        (FileKind::KustomizeOverride, "kustomize: {images: ['x/y:v1']}\n", kustomize("")),
+    ];
+    for (kind, text, keys) in rows {
+        let before = yaml::PARSED.get();
+        let reading = Reading::of(kind, text);
+        assert_eq!(yaml::PARSED.get() - before, 0, "not before it is needed");
+        for repository in ["x/y", "x/z", "x/y"] {
+            reading.current(&keys, &repository.parse().unwrap()).unwrap();
+        }
+        assert_eq!(yaml::PARSED.get() - before, 1, "{kind:?}");
+    }
+    let broken = Reading::of(FileKind::HelmValues, "a: [\n");
+    let error = || broken.current(&helm("", "a"), &"x/y".parse().unwrap()).unwrap_err();
+    assert_eq!(error(), error());
+}
+
 /// Once to find the place, once as the guard; nothing to change needs no guard.
 #[test]
 fn an_edit_parses_the_text_twice_at_most() {
