@@ -82,6 +82,22 @@ pub enum SignIn {
     GitHubApp(AppKey),
     /// A service account of Google's, the JSON text of its key.
     Google(SecretString),
+    /// The pod's own identity in Azure, if it has one ([`AzureIdentity`]).
+    Azure,
+}
+
+/// An identity in Azure that the pod proves by the token of its service account (workload
+/// identity).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AzureIdentity {
+    /// `AZURE_CLIENT_ID`.
+    pub client: String,
+    /// `AZURE_TENANT_ID`.
+    pub tenant: String,
+    /// `AZURE_FEDERATED_TOKEN_FILE`; it is read whenever a token is fetched.
+    pub token_file: PathBuf,
+    /// `AZURE_AUTHORITY_HOST`, if it is not the public cloud's.
+    pub authority: Option<String>,
 }
 
 /// A GitHub App and one installation of it.
@@ -176,6 +192,7 @@ impl Hash for GitLogin {
                 vec![app.to_string(), installation.to_string(), secret(key), base_url]
             }
             SignIn::Google(key) => vec!["google".to_owned(), secret(key)],
+            SignIn::Azure => vec!["azure".to_owned()],
         };
         sign_in.hash(state);
         self.tls.insecure.hash(state);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::credentials::AzureIdentity;
 use crate::signing::Signing;
 
 /// Where mirrors live and how long things may take.
@@ -35,6 +36,8 @@ pub struct GitSettings {
     /// How long a token of a GitHub App is used at most
     /// (`ARGOCD_GITHUB_APP_CREDS_EXPIRATION_DURATION`).
     pub app_token_lifetime: Duration,
+    /// Who this pod is in Azure, for Secrets that ask for that.
+    pub azure: Option<AzureIdentity>,
     /// With what commits are signed, if they are.
     pub signing: Option<Signing>,
 }
@@ -67,6 +70,7 @@ impl GitSettings {
             private: std::env::temp_dir(),
             askpass: std::env::current_exe().unwrap_or_else(|_| "argocd-image-updater".into()),
             app_token_lifetime: Duration::from_hours(1),
+            azure: None,
             signing: None,
         }
     }

@@ -62,7 +62,7 @@ impl Vault {
             parent: settings.private.clone(),
             program: settings.askpass.clone(),
             open: OnceCell::new(),
-            tokens: Tokens::new(settings.app_token_lifetime),
+            tokens: Tokens::new(settings.app_token_lifetime, settings.azure.clone()),
         }
     }
 
@@ -162,9 +162,10 @@ async fn sign_in(
             let user = if user.is_empty() { "x-access-token" } else { user };
             answer(user, password, vault, equipment).await?;
         }
-        SignIn::Bearer(token) => {
-            configuration.header(&format!("Authorization: Bearer {}", token.expose_secret()));
-            equipment.secrets.push(token.clone());
+        SignIn::Bearer(token) => configuration.bearer(token, equipment),
+        SignIn::Azure => {
+            let token = vault.tokens.of_azure(login).await.map_err(NotEquipped::Token)?;
+            configuration.bearer(&token, equipment);
         }
         SignIn::Ssh(key) => {
             let mut text = key.expose_secret().to_owned();
@@ -341,6 +342,11 @@ impl Configuration {
     fn basic(&mut self, user: &str, password: &SecretString) {
         let pair = STANDARD.encode(format!("{user}:{}", password.expose_secret()));
         self.header(&format!("Authorization: Basic {pair}"));
+    }
+
+    fn bearer(&mut self, token: &SecretString, equipment: &mut Equipment) {
+        self.header(&format!("Authorization: Bearer {}", token.expose_secret()));
+        equipment.secrets.push(token.clone());
     }
 
     fn header(&mut self, header: &str) {

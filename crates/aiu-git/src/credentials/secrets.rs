@@ -191,10 +191,7 @@ impl GitSources {
         } else if let Some(token) = fields.secret("bearerToken") {
             SignIn::Bearer(token)
         } else if fields.boolean("useAzureWorkloadIdentity")? {
-            return Err(format!(
-                "{} asks for Azure workload identity, which git write-back cannot use; put a token into password",
-                fields.name
-            ));
+            SignIn::Azure
         } else {
             SignIn::Nobody
         };

@@ -33,6 +33,7 @@ fn shown(login: &GitLogin) -> String {
             format!("app {} {} {key} {base}", app.app, app.installation)
         }
         SignIn::Google(key) => format!("google {}", key.expose_secret()),
+        SignIn::Azure => "azure".to_owned(),
     };
     if login.tls.insecure {
         text.push_str(" insecure");
@@ -100,7 +101,7 @@ fn the_secret_of_the_repository_is_found_by_url_and_project() {
         ("https://git.test.evil.org/x", "team",    "GitCredentialsMissing: credentials for 'https://git.test.evil.org/x' are not configured in Argo CD settings; make a Secret labelled argocd.argoproj.io/secret-type: repository whose url is this repository, or name one with git:secret:NAMESPACE/NAME"),
         ("git@git.test:o/app",          "team",    "repository Secret argocd/ssh, ssh KEY"),
         ("https://git.test/odd/x",      "team",    "GitCredentialsMissing: could not get creds for repo 'https://git.test/odd/x': repository Secret argocd/odd: field insecure is neither true nor false"),
-        ("https://git.test/azure/x",    "team",    "GitCredentialsMissing: could not get creds for repo 'https://git.test/azure/x': repository Secret argocd/azure asks for Azure workload identity, which git write-back cannot use; put a token into password"),
+        ("https://git.test/azure/x",    "team",    "repository Secret argocd/azure, azure"),
     ];
     for (repo, project, expected) in rows {
         assert_eq!(told(sources.repocreds(repo, project)), expected, "{repo} for {project}");

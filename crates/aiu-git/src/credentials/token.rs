@@ -1,5 +1,5 @@
 //! Access tokens that are fetched before they are used: of a GitHub App's installation, of a
-//! Google service account. One call per hour and account; whoever asks meanwhile waits for it.
+//! Google service account, of the pod's identity in Azure. One call per hour and account; whoever asks meanwhile waits for it.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -16,12 +16,16 @@ use parking_lot::Mutex;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
-use super::{AppKey, GitLogin, Roots, SignIn};
+use super::{AppKey, AzureIdentity, GitLogin, Roots, SignIn};
 
 /// Where GitHub's own API answers.
 const GITHUB: &str = "https://api.github.com";
 /// What Google's tokens are for (spec 30 §3.3).
 const GOOGLE_SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
+/// Where Azure's public cloud gives tokens.
+const AZURE: &str = "https://login.microsoftonline.com";
+/// What Azure's tokens are for: Azure DevOps, by the id that it has everywhere.
+const AZURE_SCOPE: &str = "499b84ac-1321-427f-aa17-267ca6975798/.default";
 /// A token is not used any more so long before it ends.
 const MARGIN: Duration = Duration::from_mins(5);
 
@@ -42,6 +46,7 @@ fn wrong(words: impl Into<String>) -> NoToken {
 pub(crate) struct Tokens {
     /// `ARGOCD_GITHUB_APP_CREDS_EXPIRATION_DURATION` (spec 30 F21).
     app_lifetime: Duration,
+    azure: Option<AzureIdentity>,
     kept: Mutex<HashMap<u64, Arc<tokio::sync::Mutex<Option<Kept>>>>>,
     fingerprints: RandomState,
 }
@@ -54,8 +59,8 @@ struct Kept {
 }
 
 impl Tokens {
-    pub(crate) fn new(app_lifetime: Duration) -> Self {
-        Self { app_lifetime, kept: Mutex::default(), fingerprints: RandomState::new() }
+    pub(crate) fn new(app_lifetime: Duration, azure: Option<AzureIdentity>) -> Self {
+        Self { app_lifetime, azure, kept: Mutex::default(), fingerprints: RandomState::new() }
     }
 
     /// A token of the App's installation.
@@ -72,6 +77,15 @@ impl Tokens {
     ) -> Result<(String, SecretString), NoToken> {
         let SignIn::Google(key) = &login.sign_in else { return Err(wrong("no account")) };
         self.kept(login, async || fetch_google(login, key).await).await
+    }
+
+    /// A token of the identity that this pod has in Azure.
+    pub(crate) async fn of_azure(&self, login: &GitLogin) -> Result<SecretString, NoToken> {
+        let identity = self.azure.as_ref().ok_or_else(|| {
+            wrong("the Secret asks for Azure workload identity, and AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_FEDERATED_TOKEN_FILE are not all set; label the pod with azure.workload.identity/use: \"true\", annotate its service account with azure.workload.identity/client-id, and restart the pod")
+        })?;
+        let (_, token) = self.kept(login, async || fetch_azure(login, identity).await).await?;
+        Ok(token)
     }
 
     /// Forgets a token that was refused, so that the next command fetches a new one.
@@ -164,6 +178,36 @@ async fn fetch_google(login: &GitLogin, key: &SecretString) -> Result<Kept, NoTo
     Ok(Kept { user: account.client_email, token: granted.access_token, until })
 }
 
+async fn fetch_azure(login: &GitLogin, identity: &AzureIdentity) -> Result<Kept, NoToken> {
+    #[derive(Deserialize)]
+    struct Granted {
+        access_token: SecretString,
+        expires_in: Option<u64>,
+    }
+    let AzureIdentity { client, tenant, token_file, authority } = identity;
+    let proof = std::fs::read_to_string(token_file).map_err(|error| {
+        wrong(format!("the token file {} cannot be read: {error}", token_file.display()))
+    })?;
+    let authority = authority.as_deref().unwrap_or(AZURE).trim_end_matches('/');
+    let url = Url::parse(&format!("{authority}/{tenant}/oauth2/v2.0/token"))
+        .map_err(|error| wrong(format!("AZURE_AUTHORITY_HOST '{authority}' is no URL: {error}")))?;
+    let kind = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+    let form = [
+        ("grant_type", "client_credentials"),
+        ("client_id", client),
+        ("scope", AZURE_SCOPE),
+        ("client_assertion_type", kind),
+        ("client_assertion", proof.trim()),
+    ];
+    let form = form.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    // The Secret's certificates are the repository's, not the authority's.
+    let answer = send(login, &Call::post_form(url, form)).await?;
+    let granted: Granted = decoded(&answer)?;
+    let lifetime = Duration::from_secs(granted.expires_in.unwrap_or(3600));
+    let until = SystemTime::now() + lifetime.saturating_sub(MARGIN);
+    Ok(Kept { user: String::new(), token: granted.access_token, until })
+}
+
 fn google_tokens() -> String {
     "https://oauth2.googleapis.com/token".to_owned()
 }
@@ -184,7 +228,9 @@ fn decoded<T: for<'a> Deserialize<'a>>(answer: &Answer) -> Result<T, NoToken> {
     if !status.is_success() {
         let said = String::from_utf8_lossy(&answer.body);
         let message = serde_json::from_str::<serde_json::Value>(&said).ok();
-        let message = message.and_then(|it| it["message"].as_str().map(str::to_owned));
+        let text = |it: &serde_json::Value, name: &str| it[name].as_str().map(str::to_owned);
+        let message =
+            message.and_then(|it| text(&it, "message").or_else(|| text(&it, "error_description")));
         let message = message.map(|it| format!(" ({it})")).unwrap_or_default();
         let words = format!("{host} gives no token: {status}{message}");
         return Err(NoToken { words, passing: status.is_server_error() });

@@ -9,6 +9,8 @@ use super::{jwt, subject};
 
 /// What tokens for registries are for.
 const AUDIENCE: &str = "https://containerregistry.azure.net";
+/// What tokens for Azure DevOps are for.
+const DEV_OPS: &str = "499b84ac-1321-427f-aa17-267ca6975798";
 
 /// Microsoft's services; stopped when dropped.
 pub struct Azure {
@@ -85,7 +87,8 @@ impl Answers for State {
                 if path != format!("/{}/oauth2/v2.0/token", self.tenant) {
                     return entra_error("invalid_request", "AADSTS90002: Tenant not found.");
                 }
-                if text("scope") != format!("{AUDIENCE}/.default") {
+                let resource = text("scope").strip_suffix("/.default");
+                if !resource.is_some_and(|it| [AUDIENCE, DEV_OPS].contains(&it)) {
                     return entra_error("invalid_scope", "AADSTS70011: not a scope.");
                 }
                 let client = text("client_id");

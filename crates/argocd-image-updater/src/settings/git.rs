@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use aiu_controller::unlock::GitFiles;
 use aiu_git::GitSettings;
+use aiu_git::credentials::AzureIdentity;
 
 use super::{Environment, Reader};
 use crate::line::duration::GoDuration;
@@ -20,6 +21,8 @@ pub struct GitSurroundings {
     grace: Option<Duration>,
     /// `ARGOCD_GITHUB_APP_CREDS_EXPIRATION_DURATION`: how long a token is used (F21).
     app_tokens: Option<Duration>,
+    /// What Azure's webhook tells the pod of its identity.
+    azure: Option<AzureIdentity>,
 }
 
 impl GitSurroundings {
@@ -40,7 +43,16 @@ impl GitSurroundings {
         };
         let duration = |text: &str| text.parse::<GoDuration>().ok()?.positive();
         let minutes = |text: &str| text.parse::<u32>().ok().map(|m| Duration::from_mins(m.into()));
+        let azure = (|| {
+            Some(AzureIdentity {
+                client: env.text("AZURE_CLIENT_ID")?,
+                tenant: env.text("AZURE_TENANT_ID")?,
+                token_file: env.text("AZURE_FEDERATED_TOKEN_FILE")?.into(),
+                authority: env.text("AZURE_AUTHORITY_HOST"),
+            })
+        })();
         Self {
+            azure,
             files: GitFiles {
                 known_hosts: Some(known_hosts).filter(|file| file.is_file()),
                 certificates: Some(certificates).filter(|folder| folder.is_dir()),
@@ -59,6 +71,7 @@ impl GitSurroundings {
     pub fn apply(&self, git: &mut GitSettings) {
         git.deadline = self.deadline.unwrap_or(git.deadline);
         git.grace = self.grace.unwrap_or(git.grace);
+        git.azure.clone_from(&self.azure);
         git.app_token_lifetime = self.app_tokens.unwrap_or(git.app_token_lifetime);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use aiu_testkit::cloud::{Azure, pod_token};
 use aiu_testkit::git::{AppServer, GitRemote, HttpGit};
 use aiu_testkit::registry::{AUTHORITY, Registry};
 use base64::Engine as _;
@@ -69,8 +70,13 @@ impl World {
     }
 
     fn run(&self) -> Ran {
+        self.run_with(&[])
+    }
+
+    fn run_with(&self, variables: &[(&str, &str)]) -> Ran {
         self.server.watch(MARK);
         run(pass(self.place.path())
+            .envs(variables.iter().copied())
             .env(MARK, "1")
             .env("TMPDIR", self.place.path().join("private"))
             .args(["--loglevel", "trace"]))
@@ -193,6 +199,42 @@ async fn an_app_and_a_service_account_fetch_one_token_and_push_with_it() {
     let ran = world.run();
     world.assert_updated(&ran);
     world.assert_silent(&ran, &["ghs_s3cret"]);
+}
+
+/// Spec 30 F17: a Secret that asks for the pod's identity in Azure.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_pods_identity_in_azure_signs_in_where_a_secret_asks_for_it() {
+    const SUBJECT: &str = "system:serviceaccount:argocd:argocd-image-updater";
+    let azure = Azure::start("tenant").await;
+    azure.federate("client", SUBJECT);
+    let world = World::new("git", false, "Bearer SECRET-entra-1").await;
+    let url = world.server.url("");
+    world.secret("repository", &[("url", &url), ("useAzureWorkloadIdentity", "true")]);
+    let ran = world.run();
+    assert!(ran.out.contains("failed: GitUnauthorized"), "{}", ran.out);
+    let missing = "AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_FEDERATED_TOKEN_FILE are not all set";
+    assert!(ran.out.contains(missing), "{}", ran.out);
+
+    let (token, proof) = (world.place.path().join("token"), pod_token(SUBJECT));
+    fs::write(&token, format!("{proof}\n")).unwrap();
+    let (token, authority) = (token.display().to_string(), azure.url());
+    let variables = |client| {
+        [
+            ("AZURE_CLIENT_ID", client),
+            ("AZURE_TENANT_ID", "tenant"),
+            ("AZURE_FEDERATED_TOKEN_FILE", token.as_str()),
+            ("AZURE_AUTHORITY_HOST", authority.as_str()),
+        ]
+    };
+    let ran = world.run_with(&variables("stranger"));
+    let refused = "AADSTS700213: No matching federated identity record found";
+    assert!(ran.out.contains("failed: GitUnauthorized"), "{}", ran.out);
+    assert!(ran.out.contains(refused) && !ran.out.contains(&proof), "{}", ran.out);
+
+    let ran = world.run_with(&variables("client"));
+    world.assert_updated(&ran);
+    world.assert_silent(&ran, &["SECRET-entra", &proof]);
+    assert_eq!(azure.asked().len(), 2, "one token for all commands: {:?}", azure.asked());
 }
 
 #[tokio::test(flavor = "multi_thread")]
