@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use aiu_core::batch::AppName;
+use aiu_core::batch::{AppName, Author};
 use aiu_core::image::{Alias, ConfiguredImage};
 
 use crate::PREFIX;
@@ -21,6 +21,8 @@ pub struct Annotated {
     pub settings: CommonUpdateSettings,
     /// Write-back.
     pub write_back: WriteBackConfig,
+    /// Who is named as the author of commits.
+    pub author: Option<Author>,
 }
 
 /// Why the annotations of an Application cannot be used. The texts are the reference's.
@@ -46,6 +48,16 @@ pub enum InvalidAnnotations {
         /// What stands there.
         value: String,
     },
+    /// A name or mail address that no commit can hold.
+    #[error(
+        "{PREFIX}/{key} cannot be the author of a commit: '{value}'; it may hold no line break, '<' or '>'"
+    )]
+    Author {
+        /// Which.
+        key: &'static str,
+        /// What stands there, on one line.
+        value: String,
+    },
     /// Two ways to write one image.
     #[error(
         "parse manifest targets for alias {0:?}: both helm and kustomize manifest targets configured for alias {0:?}"
@@ -58,13 +70,18 @@ impl InvalidAnnotations {
     pub fn reason(&self) -> &'static str {
         match self {
             Self::ImageListMissing(_) => "ImageListMissing",
+            Self::Author { .. } => "WriteBackInvalid",
             _ => "ImageListInvalid",
         }
     }
 }
 
+/// Who is named as the author of commits: both, or neither (spec 40 B16).
+const USER: &str = "git-user";
+const EMAIL: &str = "git-email";
+
 /// Keys that stand for a whole Application.
-const WIDE_KEYS: [&str; 12] = [
+const WIDE_KEYS: [&str; 14] = [
     "image-list",
     "update-strategy",
     "force-update",
@@ -75,6 +92,8 @@ const WIDE_KEYS: [&str; 12] = [
     "write-back-target",
     "git-branch",
     "git-repository",
+    USER,
+    EMAIL,
     "refresh",
     "hint",
 ];
@@ -107,7 +126,12 @@ pub fn read(
     if images.is_empty() {
         return Err(InvalidAnnotations::ImageListEmpty(app.clone()));
     }
-    Ok(Annotated { images, settings: settings(None, &keys)?, write_back: write_back(&keys) })
+    Ok(Annotated {
+        images,
+        settings: settings(None, &keys)?,
+        write_back: write_back(&keys),
+        author: author(&keys)?,
+    })
 }
 
 /// Whether any annotation of ours is there.
@@ -134,7 +158,19 @@ pub fn unread(annotations: &BTreeMap<String, String>, images: &[ImageConfig]) ->
         .filter_map(|image| Alias::new(&image.alias)?.key_spellings().last())
         .collect();
     let keys = Keys { annotations };
-    keys.ours().filter_map(|key| advice(key, &aliases)).collect()
+    let unread = keys.ours().filter_map(|key| advice(key, &aliases));
+    unread.chain(half_an_author(&keys)).collect()
+}
+
+/// A name without a mail address, or the other way round.
+fn half_an_author(keys: &Keys<'_>) -> Option<Unread> {
+    let (given, missing) = match (keys.text(USER), keys.text(EMAIL)) {
+        (Some(_), None) => (USER, EMAIL),
+        (None, Some(_)) => (EMAIL, USER),
+        _ => return None,
+    };
+    let advice = format!("give {PREFIX}/{missing} as well: an author has both");
+    Some(Unread { key: format!("{PREFIX}/{given}"), unknown_alias: false, advice })
 }
 
 fn advice(key: &str, aliases: &BTreeSet<Arc<str>>) -> Option<Unread> {
@@ -293,6 +329,19 @@ fn targets(alias: &Alias, keys: &Keys<'_>) -> Result<Option<ManifestTargets>, In
         kustomize,
         plugin: None,
     }))
+}
+
+/// The author, if both its parts are there.
+fn author(keys: &Keys<'_>) -> Result<Option<Author>, InvalidAnnotations> {
+    let part = |key| match keys.text(key) {
+        Some(text) if text.contains(['<', '>']) || text.contains(char::is_control) => {
+            let value = text.replace(char::is_control, " ");
+            Err(InvalidAnnotations::Author { key, value })
+        }
+        text => Ok(text),
+    };
+    let both = part(USER)?.zip(part(EMAIL)?);
+    Ok(both.map(|(name, email)| Author { name: name.into(), email: email.into() }))
 }
 
 fn write_back(keys: &Keys<'_>) -> WriteBackConfig {

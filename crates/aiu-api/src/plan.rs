@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use aiu_core::batch::{AppName, BranchKey, FilePath};
+use aiu_core::batch::{AppName, Author, BranchKey, FilePath};
 use aiu_core::edit::{FileKind, HelmKeys, Keys, ManifestFolder, PluginKeys, SourceRef};
 use aiu_core::image::{ConfiguredImage, ImageReference, Repository};
 use aiu_core::outcome::{Failure, ImageKey};
@@ -105,6 +105,8 @@ pub struct GitTarget {
     pub project: Arc<str>,
     /// The file.
     pub file: TargetFile,
+    /// Who is named as the author of commits, if not the one who commits (spec 40 B16).
+    pub author: Option<Author>,
 }
 
 /// The file, or how to find out which it is.

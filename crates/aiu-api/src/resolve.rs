@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use aiu_core::batch::{AppName, BranchKey, FilePath, InvalidPath};
+use aiu_core::batch::{AppName, Author, BranchKey, FilePath, InvalidPath};
 use aiu_core::edit::{FileKind, HelmKeys, ManifestFolder, PluginKeys, SourceRef};
 use aiu_core::image::{
     ConfiguredImage, ImageReference, InvalidConfiguredImage, InvalidPlatform, Platform, Repository,
@@ -61,6 +61,8 @@ struct Effective {
     layers: Vec<Layer>,
     /// Whether they are those of the Application's own annotations.
     own: bool,
+    /// Who is named as the author of commits.
+    author: Option<Author>,
     /// The resource that they come from.
     updater: String,
 }
@@ -149,6 +151,7 @@ impl OneApplication<'_> {
                     reference.images_verification.as_ref(),
                 ]),
                 own: true,
+                author: read.author,
             });
         }
         let spec = &updater.spec;
@@ -176,6 +179,7 @@ impl OneApplication<'_> {
                 ),
             ],
             own: false,
+            author: None,
             updater: updater.metadata.name.clone().unwrap_or_default(),
         })
     }
@@ -201,12 +205,14 @@ impl OneApplication<'_> {
         })?;
         let source_type = chosen.source_type.or_else(|| meant(&effective.images));
         self.refuse_values_of_kustomize(target)?;
+        let in_git =
+            |target| Target::File(GitTarget { author: effective.author.clone(), ..target });
         match (parsed, source_type) {
             (WriteBack::Git(git), Some(SourceType::Directory))
                 if takes_manifests(&git.target, effective.own) =>
             {
                 let target = self.manifests_target(&git, &chosen).map_err(|e| invalid(e.into()))?;
-                Ok(Place { source: chosen.at, target: Target::File(target) })
+                Ok(Place { source: chosen.at, target: in_git(target) })
             }
             (_, Some(SourceType::Directory)) => Err(self.unsupported("Directory")),
             (WriteBack::Application, None) => Err(self.unsupported("")),
@@ -214,10 +220,10 @@ impl OneApplication<'_> {
                 Ok(Place { source: chosen.at, target: Target::Spec { source_type } })
             }
             (WriteBack::Git(git), source_type) => {
-                let in_git = |e: InvalidPath| invalid(e.into());
-                let target =
-                    self.git_target(&git, &chosen, source_type, effective.own).map_err(in_git)?;
-                Ok(Place { source: chosen.at, target: Target::File(target) })
+                let target = self
+                    .git_target(&git, &chosen, source_type, effective.own)
+                    .map_err(|e| invalid(e.into()))?;
+                Ok(Place { source: chosen.at, target: in_git(target) })
             }
         }
     }
@@ -298,6 +304,7 @@ impl OneApplication<'_> {
             credentials: git.credentials.clone(),
             project: self.application.spec.project.as_deref().unwrap_or_default().into(),
             file,
+            author: None,
         }
     }
 

@@ -133,6 +133,15 @@ pub struct FileEdit {
     pub wishes: Vec<Wish>,
 }
 
+/// Who is to be named as the author of a commit (spec 40 B16).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Author {
+    /// The name.
+    pub name: Arc<str>,
+    /// The mail address.
+    pub email: Arc<str>,
+}
+
 /// One commit: what one Application changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitPlan {
@@ -142,6 +151,8 @@ pub struct CommitPlan {
     pub edits: Vec<FileEdit>,
     /// The changes that the message tells, in configured order; never empty (spec 30 F22).
     pub changes: Vec<ImageChange>,
+    /// Who is named as its author, if not the one who commits.
+    pub author: Option<Author>,
 }
 
 /// All commits for one branch, in order: one fetch, one push.

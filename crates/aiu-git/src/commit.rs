@@ -66,7 +66,7 @@ pub struct Signature {
 
 /// A commit to be made.
 pub(crate) struct NewCommit<'a> {
-    pub(crate) signature: &'a Signature,
+    pub(crate) signature: Signature,
     pub(crate) message: String,
     /// Of one draft or several, in their order.
     pub(crate) splices: Vec<&'a Splice>,

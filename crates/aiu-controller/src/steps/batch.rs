@@ -142,7 +142,8 @@ fn commit(
             head(template, app, &told).map_err(|cause| failure("BranchNameInvalid", cause))?;
         key.head = Some(name);
     }
-    Ok((key, CommitPlan { application: app.clone(), edits, changes: told }))
+    let author = target.author.clone();
+    Ok((key, CommitPlan { application: app.clone(), edits, changes: told, author }))
 }
 
 /// What a target shall say: the changes, and with `all` the present values of the other

@@ -61,9 +61,13 @@ fn the_stream_stacks_commits_and_asks_for_their_ids() {
         Splice::between(run, Mode::Executable, "older\n", "x\n"),
     ];
     let commits = [
-        NewCommit { signature: &signature, message: "one".to_owned(), splices: vec![&first] },
         NewCommit {
-            signature: &signature,
+            signature: signature.clone(),
+            message: "one".to_owned(),
+            splices: vec![&first],
+        },
+        NewCommit {
+            signature: signature.clone(),
             message: "two".to_owned(),
             splices: second.iter().collect(),
         },

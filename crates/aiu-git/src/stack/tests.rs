@@ -42,7 +42,7 @@ fn plan(edits: &[&str], kind: FileKind) -> CommitPlan {
         }
     }
     let application = AppName { namespace: "argocd".into(), name: "app".into() };
-    CommitPlan { application, edits, changes }
+    CommitPlan { application, edits, changes, author: None }
 }
 
 /// What a run of plans comes to: per plan `file: text; …|change, …`, or why nothing.

@@ -8,7 +8,7 @@ use aiu_core::batch::{AppName, BranchKey, CommitPlan, FilePath, ImageChange};
 use super::{CommitWritten, Landed, LaneKey, Pending, Shared, WriteOrder, Written, all_failed};
 use crate::answer::{self, Trouble};
 use crate::command::Step;
-use crate::commit::{NewCommit, Texts, commit, sign};
+use crate::commit::{Identity, NewCommit, Signature, Texts, commit, sign};
 use crate::error::{GitError, WriteError};
 use crate::mirror::{Age, Ground, Mirror, Want, draft_ref, tip_ref};
 use crate::object::ObjectId;
@@ -29,6 +29,15 @@ pub(super) struct Worker {
 struct Item<'a> {
     plan: &'a CommitPlan,
     order: &'a WriteOrder,
+}
+
+impl Item<'_> {
+    /// The one that the Application names, else the one that the order does.
+    fn author(&self) -> Identity {
+        let named = self.plan.author.as_ref();
+        let named = named.and_then(|author| Identity::new(&author.name, &author.email));
+        named.unwrap_or_else(|| self.order.signature.author.clone())
+    }
 }
 
 /// What came of a plan before the push.
@@ -214,8 +223,7 @@ type Drafts<'a> = [(&'a Item<'a>, &'a Draft)];
 /// makes it (spec 40 B15, B16).
 fn grouped<'a>(drafts: &'a Drafts<'a>) -> Vec<&'a Drafts<'a>> {
     let share = |a: &Item<'_>, b: &Item<'_>| {
-        let (a, b) = (a.order, b.order);
-        a.one_per_branch && b.one_per_branch && a.signature.author == b.signature.author
+        a.order.one_per_branch && b.order.one_per_branch && a.author() == b.author()
     };
     drafts.chunk_by(|(a, _), (b, _)| share(a, b)).collect()
 }
@@ -228,7 +236,8 @@ fn new_commit<'a>(drafts: &'a Drafts<'a>) -> NewCommit<'a> {
         drafts.iter().flat_map(|(_, draft)| draft.changes.iter().cloned()).collect();
     let message = (first.order.message)(&plans, &changes);
     let splices = drafts.iter().flat_map(|(_, draft)| &draft.files).collect();
-    NewCommit { signature: &first.order.signature, message, splices }
+    let signature = Signature { author: first.author(), ..first.order.signature.clone() };
+    NewCommit { signature, message, splices }
 }
 
 /// The files that some of the commits changed.

@@ -136,7 +136,7 @@ pub(crate) fn plan_of(app: &str, edits: &str, kind: FileKind) -> CommitPlan {
         }
     }
     let application = AppName { namespace: "argocd".into(), name: app.into() };
-    CommitPlan { application, edits, changes }
+    CommitPlan { application, edits, changes, author: None }
 }
 
 /// `KEY=TAG`.

@@ -22,9 +22,15 @@ pub(crate) fn at(tag: &str) -> String {
 
 impl World {
     pub(crate) async fn new(applications: &[&str]) -> Self {
+        let plain: Vec<_> = applications.iter().map(|name| (*name, Vec::new())).collect();
+        Self::of(&plain).await
+    }
+
+    /// Applications with further annotations.
+    async fn of(applications: &[(&str, Vec<(&str, &str)>)]) -> Self {
         let registry = registry().await;
         let paths: Vec<String> =
-            applications.iter().map(|name| format!("{name}/kustomization.yaml")).collect();
+            applications.iter().map(|(name, _)| format!("{name}/kustomization.yaml")).collect();
         let text = at("1.0.0");
         let remote = GitRemote::seeded(paths.iter().map(|path| (path.as_str(), text.as_str())));
         let place = Place::new(&registry, "");
@@ -35,8 +41,9 @@ impl World {
             ("git-branch", "main"),
         ];
         let url = remote.url();
-        let app = |name: &&str| {
-            application(name, &keys, &format!("{{source: {{repoURL: '{url}', path: {name}}}}}"))
+        let app = |(name, more): &(&str, Vec<(&str, &str)>)| {
+            let spec = format!("{{source: {{repoURL: '{url}', path: {name}}}}}");
+            application(name, &[&keys[..], more].concat(), &spec)
         };
         place.manifest("apps.yaml", &applications.iter().map(app).collect::<String>());
         Self { remote, registry, place }
@@ -96,4 +103,36 @@ async fn commits_are_signed_off_signed_and_shared_on_wish() {
     assert_eq!((world.text("a"), world.text("b")), (at("1.1.0"), at("1.1.0")));
     let refused = world.pass(&["--git-commit-signing-key=/nonexistent"]);
     assert_eq!(refused.code, Some(0), "nothing to commit, nothing to sign: {}", refused.out);
+}
+
+/// Spec 40 B16: the committer stays who pushes; other authors are other commits of one push.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_author_is_whom_an_application_names_in_both_parts() {
+    let ada = vec![("git-user", "Ada"), ("git-email", "ada@example.com")];
+    let half = vec![("git-user", "Bob")];
+    let odd = vec![("git-user", "Eve <eve@example.com>"), ("git-email", "eve@example.com")];
+    let apps = [("a", ada), ("b", half), ("c", Vec::new()), ("d", odd)];
+    let world = World::of(&apps).await;
+    let ran = world.pass(&["--commit-per=branch"]);
+    let shown = format!("{}{}", ran.out, ran.err);
+    let log = world.remote.log("main");
+    let told: Vec<(&str, &str)> = log
+        .iter()
+        .map(|commit| (commit.author.as_str(), commit.message.lines().next().unwrap_or_default()))
+        .map(|(author, subject)| (author.split('>').next().unwrap_or_default(), subject))
+        .collect();
+    let own = "argocd-image-updater <noreply@argoproj.io";
+    let expected = [
+        (own, "build: automatic update of b, c"),
+        ("Ada <ada@example.com", "build: automatic update of a"),
+    ];
+    assert_eq!(told[..2], expected, "{shown}");
+    assert_eq!(log.len(), 3, "{log:?}");
+    assert!(log[1].committer.starts_with(own), "{log:?}");
+    assert_eq!(world.remote.pushes(), (1, 1));
+    let half = "nothing reads argocd-image-updater.argoproj.io/git-user; give argocd-image-updater.argoproj.io/git-email as well: an author has both";
+    assert!(ran.out.contains(half), "{shown}");
+    let odd = "argocd-image-updater.argoproj.io/git-user cannot be the author of a commit: 'Eve <eve@example.com>'; it may hold no line break, '<' or '>'";
+    assert!(ran.out.contains("left out: WriteBackInvalid") && ran.out.contains(odd), "{shown}");
+    assert_eq!(world.text("d"), at("1.0.0"));
 }
