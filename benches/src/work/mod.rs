@@ -6,6 +6,7 @@ mod m2;
 mod m3;
 mod m4;
 mod passes;
+mod tags;
 
 use std::path::PathBuf;
 
@@ -35,7 +36,7 @@ pub struct Limits {
 /// Every work: its name, what it is, and how it is done.
 type Work = (&'static str, &'static str, fn(&Subject) -> Result<Vec<Figure>>);
 
-pub const WORKS: [Work; 5] = [
+pub const WORKS: [Work; 6] = [
     ("m1", "200 Applications with 3 images each over 60 repositories of 400 tags", m1::run),
     (
         "m2",
@@ -49,6 +50,7 @@ pub const WORKS: [Work; 5] = [
         "1,000 passes with a change each, 100 of them against a remote that fails",
         passes::run,
     ),
+    ("tags", "2,000,000 tags: 400 repositories of 5,000", tags::run),
 ];
 
 /// Does the work of this name.

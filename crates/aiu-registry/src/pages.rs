@@ -1,6 +1,6 @@
 //! A repository's tags: all pages of the listing, or none.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use aiu_core::decide::TagList;
@@ -107,7 +107,7 @@ async fn walk(
                 if number == 1 {
                     etag = answer.header(ETAG).map(str::to_owned);
                 }
-                return Ok(Some(listing(&names, etag, size)));
+                return Ok(Some(listing(&names, before, etag, size)));
             }
         }
     }
@@ -152,8 +152,26 @@ fn next_page(remote: &Remote<'_>, answer: &Answer) -> Result<Option<Url>, ScanEr
     }
 }
 
-fn listing(names: &[String], etag: Option<String>, size: Size) -> Listing {
-    let tags: Vec<Tag> = names.iter().filter_map(|name| name.parse().ok()).collect();
+/// What was listed. What was listed before as well is shared with it, so that long lists that
+/// hardly change cost hardly anything anew, and leave no holes in the memory.
+fn listing(
+    names: &[String],
+    before: Option<&Listing>,
+    etag: Option<String>,
+    size: Size,
+) -> Listing {
+    let known = before.map_or(&[][..], |before| before.tags.as_slice());
+    if let Some(before) = before
+        && names.iter().map(String::as_str).eq(known.iter().map(Tag::as_str))
+    {
+        return Listing { tags: Arc::clone(&before.tags), invalid: 0, etag, size };
+    }
+    let known: HashMap<&str, &Tag> = known.iter().map(|tag| (tag.as_str(), tag)).collect();
+    let tag = |name: &String| match known.get(name.as_str()) {
+        Some(&tag) => Some(tag.clone()),
+        None => name.parse().ok(),
+    };
+    let tags: Vec<Tag> = names.iter().filter_map(tag).collect();
     let invalid = names.len() - tags.len();
     Listing { tags: Arc::new(TagList::new(tags)), invalid, etag, size }
 }

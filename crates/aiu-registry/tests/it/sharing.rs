@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aiu_core::decide::TagList;
+use aiu_core::image::Tag;
 use aiu_registry::{ScanError, ScanRequest, Scanner};
 use aiu_testkit::registry::clock::{freeze, settle, until};
 use aiu_testkit::registry::{Access, Fault, Kind, Registry};
@@ -92,6 +93,29 @@ async fn a_second_pass_over_unchanged_repositories_moves_nothing() {
     registry.repository("org/app0").tags(["2.0"]);
     let third = pass(&scanner, asked_about(&registry, 1, 1)).await.unwrap();
     assert_eq!(third[0].as_ref().unwrap().len(), 3);
+}
+
+/// Long lists are kept between passes; without an `ETag` they are sent again, but not kept again.
+#[tokio::test]
+async fn what_is_listed_again_is_kept_once() {
+    let registry = Registry::start().await;
+    let app = registry.repository("org/app");
+    app.tags(["1.0", "1.1", "no tag", "1.2"]);
+    let (scanner, request) = (scanner(), about(&registry, "org/app"));
+    let lists = async || crate::list(&scanner, &request).await.unwrap();
+    let first = lists().await;
+    let second = lists().await;
+    assert_eq!(first, second);
+    let text = |list: &TagList, at: usize| list.as_slice()[at].as_str().as_ptr();
+    assert_eq!(text(&first, 2), text(&second, 2), "a name that is no tag does not hinder it");
+
+    app.remove("no tag").remove("1.1").tags(["2.0"]);
+    let third = lists().await;
+    let names: Vec<&str> = third.as_slice().iter().map(Tag::as_str).collect();
+    assert_eq!(names, ["1.0", "1.2", "2.0"]);
+    assert_eq!([text(&third, 0), text(&third, 1)], [text(&first, 0), text(&first, 2)]);
+    let fourth = lists().await;
+    assert!(Arc::ptr_eq(&third, &fourth), "nothing has changed");
 }
 
 #[tokio::test]
