@@ -3,10 +3,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use aiu_core::decide::Inspection;
 use aiu_core::registries::CredentialSource;
 use aiu_registry::{Detail, Freshness, Kept, Keyring};
+use aiu_testkit::registry::clock::freeze;
 use aiu_testkit::registry::{AUTHORITY, Access, Fault, Image, Kind, Registry};
 use serde_json::json;
 use tempfile::TempDir;
@@ -63,6 +65,36 @@ async fn redirects_in_circles_end_with_one_reason() {
     assert!(told.starts_with("RegistryAnswerInvalid: "), "{told}");
     assert!(told.contains("redirects more than 10 times"), "{told}");
     assert_eq!(registry.counts().all, 11);
+}
+
+/// Two gibibytes that no length announces: no more is taken than a page may have.
+#[tokio::test]
+async fn a_body_without_an_end_in_sight_is_cut() {
+    let registry = Registry::start().await;
+    registry.repository("org/app").tags(["1.0"]);
+    registry.inject(Fault::flood(2 << 30).on(Kind::Listing));
+    let told = told(&scanner(), &about(&registry, "org/app"), &registry).await;
+    assert!(told.starts_with("RegistryAnswerInvalid: "), "{told}");
+    assert!(told.contains("has more than"), "{told}");
+    assert_eq!(registry.counts().all, 1, "it is not asked for again");
+    assert!(registry.flooded() < 64 << 20, "{} bytes were taken", registry.flooded());
+}
+
+/// A byte a second is an answer that never comes: the call's deadline ends it.
+#[tokio::test]
+async fn a_body_that_trickles_ends_with_the_calls_deadline() {
+    let clock = freeze();
+    let registry = Registry::start().await;
+    registry.repository("org/app").tags(["1.0"]);
+    registry.inject(Fault::trickle(Duration::from_secs(1)).on(Kind::Listing));
+    let started = Instant::now();
+    let (scanner, request) = (scanner(), about(&registry, "org/app"));
+    let task = tokio::spawn(async move { crate::list(&scanner, &request).await });
+    let error = clock.finish(task).await.unwrap_err();
+    assert_eq!(error.reason(), "RegistryUnreachable", "{error}");
+    assert!(error.to_string().contains("60s"), "{error}");
+    assert!(started.elapsed() < Duration::from_mins(2), "{:?}", started.elapsed());
+    assert_eq!(registry.counts().all, 1);
 }
 
 #[tokio::test]

@@ -210,6 +210,28 @@ async fn known_tags_are_asked_about_once_an_hour_and_their_images_never_again() 
 }
 
 #[tokio::test]
+async fn a_tag_that_is_pushed_again_is_noticed_within_the_hour() {
+    let clock = freeze();
+    let registry = Registry::start().await;
+    let app = registry.repository("org/app");
+    app.push("nightly", &Image::new().created("2024-01-01T00:00:00Z"));
+    let (scanner, request) = (scanner(), about(&registry, "org/app"));
+    let tags = [tag("nightly")];
+    let before = dates(&scanner, &request, &tags).await.unwrap();
+    app.push("nightly", &Image::new().created("2024-05-05T00:00:00Z"));
+    let mut minutes = 0;
+    while dates(&scanner, &request, &tags).await.unwrap() == before {
+        clock.advance(Duration::from_mins(2)).await;
+        minutes += 2;
+        assert!(minutes <= 62, "{before:?} still after {minutes} minutes");
+    }
+    let after = dates(&scanner, &request, &tags).await.unwrap();
+    assert!(format!("{after:?}").contains("2024-05-05"), "{after:?}");
+    let counts = registry.counts();
+    assert_eq!((counts.manifest_heads, counts.manifest_gets, counts.blobs), (1, 2, 2));
+}
+
+#[tokio::test]
 async fn one_tag_without_an_answer_fails_them_all() {
     let clock = freeze();
     let tags = [tag("1"), tag("2"), tag("3")];

@@ -67,6 +67,8 @@ async fn odd_answers_are_all_the_tags_or_an_error() {
         (Fault::content_type("text/plain"), "1.0 1.1 1.2 latest 1.3"),
         (Fault::body(r#"{"tags":["1.0","#),
          "RegistryAnswerInvalid: HOST gave an answer about 'org/app' that cannot be used: its page of tags cannot be read (EOF while parsing a value at line 1 column 15); this is a fault of the registry or of a proxy before it"),
+        (Fault::body(r#"{"tags":["1.0",7]}"#),
+         "RegistryAnswerInvalid: HOST gave an answer about 'org/app' that cannot be used: its page of tags cannot be read (invalid type: integer `7`, expected a string at line 1 column 16); this is a fault of the registry or of a proxy before it"),
         (Fault::answer(200, "text/html", "<html>sign in</html>"),
          "RegistryApiUrlWrong: HOST does not seem to be a valid v2 Docker Registry API, asked for 'org/app' (it answers with a web page for GET http://HOST/v2/org/app/tags/list); correct api_url: it is the part before /v2/"),
         (Fault::status(204),

@@ -31,6 +31,10 @@ pub(super) enum Effect {
     Delay(Duration),
     /// The real status and headers, and this body.
     Body(String),
+    /// A body of so many bytes that mean nothing, as fast as they are taken.
+    Flood(u64),
+    /// A body that never ends, with a byte at a time after each of these breaks.
+    Trickle(Duration),
     /// The real answer under another content type.
     ContentType(String),
     /// All tokens are revoked just before the request is looked at.
@@ -86,6 +90,17 @@ impl Fault {
     /// Replaces the body, keeping status and headers.
     pub fn body(body: &str) -> Self {
         Self::new(Effect::Body(body.to_owned()))
+    }
+
+    /// Sends a body of so many bytes, as fast as the client takes them; see
+    /// [`super::Registry::flooded`].
+    pub fn flood(bytes: u64) -> Self {
+        Self::new(Effect::Flood(bytes))
+    }
+
+    /// Sends a byte after each such break, for ever; it is the runtime's time.
+    pub fn trickle(pause: Duration) -> Self {
+        Self::new(Effect::Trickle(pause))
     }
 
     /// Replaces the content type, keeping the rest.

@@ -159,6 +159,11 @@ impl Registry {
         self.state.faults.lock().push(fault);
     }
 
+    /// How many bytes of [`Fault::flood`] were taken so far.
+    pub fn flooded(&self) -> u64 {
+        self.state.flooded.load(Ordering::Relaxed)
+    }
+
     /// Removes all faults.
     pub fn heal(&self) {
         self.state.faults.lock().clear();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -15,6 +15,7 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt as _};
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -39,6 +40,8 @@ pub(super) struct State {
     /// Whether it has the referrers API.
     pub(super) referrers: AtomicBool,
     pub(super) faults: Mutex<Vec<Fault>>,
+    /// Bytes of bodies that were made to flood clients.
+    pub(super) flooded: AtomicU64,
     pub(super) log: Mutex<Vec<Request>>,
 }
 
@@ -61,6 +64,7 @@ impl State {
             quirks: Mutex::default(),
             referrers: AtomicBool::default(),
             faults: Mutex::default(),
+            flooded: AtomicU64::default(),
             log: Mutex::default(),
         }
     }
@@ -177,6 +181,8 @@ async fn handle(
         }
         Some(Effect::Answer { status, headers, body }) => replaced(status, headers, body),
         Some(Effect::Body(body)) => with_body(answer(), body),
+        Some(Effect::Flood(bytes)) => streamed(answer(), flood(Arc::clone(&state), bytes)),
+        Some(Effect::Trickle(pause)) => streamed(answer(), trickle(pause)),
         Some(Effect::ContentType(content_type)) => with_content_type(answer(), &content_type),
         Some(Effect::CutBody) => cut_in_the_middle(answer()),
         Some(Effect::Cut) => {
@@ -356,6 +362,29 @@ fn with_body(mut response: Response, body: String) -> Response {
 fn with_content_type(mut response: Response, content_type: &str) -> Response {
     response.headers_mut().insert(CONTENT_TYPE, header(content_type));
     response
+}
+
+/// A body of bytes that come when they come.
+fn streamed(mut response: Response, body: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+    response.headers_mut().remove(CONTENT_LENGTH);
+    *response.body_mut() = Body::from_stream(body.map(Ok::<_, io::Error>));
+    response
+}
+
+/// So many bytes in pieces of a mebibyte. What was made is counted.
+fn flood(state: Arc<State>, bytes: u64) -> impl Stream<Item = Bytes> + Send {
+    let piece = Bytes::from(vec![b' '; 1024 * 1024]);
+    let pieces = futures::stream::repeat(piece).take(usize::try_from(bytes >> 20).unwrap_or(0));
+    pieces.inspect(move |piece| {
+        state.flooded.fetch_add(piece.len() as u64, Ordering::Relaxed);
+    })
+}
+
+fn trickle(pause: Duration) -> impl Stream<Item = Bytes> + Send {
+    futures::stream::repeat(Bytes::from_static(b" ")).then(move |byte| async move {
+        tokio::time::sleep(pause).await;
+        byte
+    })
 }
 
 /// Promises more than it sends: the body breaks off, and the server cuts the connection.
