@@ -144,8 +144,7 @@ impl OneApplication<'_> {
                 images: read.images,
                 settings: read.settings,
                 write_back: read.write_back,
-                // The resource's own block counts too: a global policy must not be lost
-                // (spec 10 F13).
+                // The resource's own block counts too: no global policy is lost (spec 10 F13).
                 verification: verification(&[
                     updater.spec.images_verification.as_ref(),
                     reference.images_verification.as_ref(),
@@ -228,8 +227,7 @@ impl OneApplication<'_> {
         }
     }
 
-    /// A values file as the target of a Kustomize source would be edited, and deployed by
-    /// nobody (spec 30 F25).
+    /// Nobody deploys a values file that is the target of a Kustomize source (spec 30 F25).
     fn refuse_values_of_kustomize(&self, target: &TargetSetting) -> Result<(), Failure> {
         let TargetSetting::File(path) = target else { return Ok(()) };
         let own = choose(self.application, &TargetSetting::Override);
@@ -253,8 +251,7 @@ impl OneApplication<'_> {
         source_type: Option<SourceType>,
         own_settings: bool,
     ) -> Result<GitTarget, InvalidPath> {
-        // The path that relative targets start from belongs to the source chosen without
-        // looking at the target (spec 30 §2.1, F18: kept for compatibility).
+        // Relative targets start at the source chosen without the target (spec 30 §2.1, F18).
         let base = choose(self.application, &TargetSetting::Override);
         let source_path = base.and_then(|c| c.source.path.as_deref()).unwrap_or("");
         let path =
@@ -501,8 +498,7 @@ fn twice(key: &ImageKey) -> Failure {
     unusable("ImageListInvalid", message)
 }
 
-/// The most specific level that says whether signatures are checked; a block that does not
-/// say it means yes (spec 20 §2.4).
+/// The most specific level's word on signatures; a block without one means yes (spec 20 §2.4).
 fn verification(levels: &[Option<&ImagesVerification>]) -> Option<ImagesVerification> {
     let set = levels.iter().rev().flatten();
     let enabled = set.clone().find_map(|level| level.enabled);
