@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use aiu_core::batch::{AppName, Author};
 use aiu_core::image::{Alias, ConfiguredImage};
+use aiu_core::report::{Finding, Severity};
 
 use crate::PREFIX;
 use crate::image_updater::{
@@ -148,6 +149,17 @@ pub struct Unread {
     pub unknown_alias: bool,
     /// What to do, ready to print.
     pub advice: String,
+}
+
+impl From<Unread> for Finding {
+    fn from(Unread { key, unknown_alias, advice }: Unread) -> Self {
+        Self {
+            severity: Severity::Warning,
+            reason: if unknown_alias { "AliasUnknown" } else { "UnknownAnnotation" },
+            found: format!("nothing reads {key}"),
+            fix: advice,
+        }
+    }
 }
 
 /// The keys that nothing reads.

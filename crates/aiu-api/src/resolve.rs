@@ -94,6 +94,8 @@ impl OneApplication<'_> {
             Ok(place) => place,
             Err(failure) => return plan.dropped.push(self.dropped(None, failure)),
         };
+        let not_set = write_back::method_not_set(&effective.write_back);
+        plan.findings.extend(not_set.map(|finding| (self.app.clone(), finding)));
         let before = plan.images.len();
         let live = self.live();
         for image in &effective.images {
@@ -126,17 +128,8 @@ impl OneApplication<'_> {
             let notes = &self.application.metadata.annotations;
             let read = annotations::read(&self.app, notes)
                 .map_err(|error| unusable(error.reason(), error.to_string()))?;
-            for unread in annotations::unread(notes, &read.images) {
-                let reason =
-                    if unread.unknown_alias { "AliasUnknown" } else { "UnknownAnnotation" };
-                let finding = Finding {
-                    severity: Severity::Warning,
-                    reason,
-                    found: format!("nothing reads {}", unread.key),
-                    fix: unread.advice,
-                };
-                plan.findings.push((self.app.clone(), finding));
-            }
+            let unread = annotations::unread(notes, &read.images).into_iter();
+            plan.findings.extend(unread.map(|unread| (self.app.clone(), unread.into())));
             let layer = Layer::new(Level::Annotation, Some(&read.settings), Some(&read.write_back));
             return Ok(Effective {
                 layers: vec![layer],

@@ -1,9 +1,11 @@
 //! How and where a result is written: method, branch and target, from their texts
 //! (spec 30 §1.2, §2.3, §4.1, §4.2).
 
+use std::fmt;
 use std::sync::Arc;
 
 use aiu_core::batch::{AppName, FilePath, InvalidPath};
+use aiu_core::report::{Finding, Severity};
 
 use crate::annotations::distance;
 use crate::image_updater::{GitConfig, WriteBackConfig};
@@ -135,6 +137,38 @@ pub fn parse(config: &WriteBackConfig) -> Result<WriteBack, InvalidWriteBack> {
     }))
 }
 
+/// What is set for the git method while the method is another: the field reports expect commits
+/// then (spec 00 S2.4a).
+pub fn method_not_set(config: &WriteBackConfig) -> Option<Finding> {
+    let git = config.git_config.as_ref()?;
+    let said = [
+        ("git-repository", &git.repository),
+        ("git-branch", &git.branch),
+        ("write-back-target", &git.write_back_target),
+    ];
+    let said = said.into_iter().filter(|(_, value)| blank_is_none(value.as_deref()).is_some());
+    let keys: Vec<&str> = said.map(|(key, _)| key).collect();
+    if keys.is_empty() || parse(config) != Ok(WriteBack::Application) {
+        return None;
+    }
+    Some(Finding {
+        severity: Severity::Warning,
+        reason: "WriteBackNotSet",
+        found: format!("{} set for git, and the write-back method is argocd", Are(&keys)),
+        fix: "write-back-method: git (in an ImageUpdater: writeBackConfig.method: git)".to_owned(),
+    })
+}
+
+/// `a is` or `a, b are`.
+struct Are<'a>(&'a [&'a str]);
+
+impl fmt::Display for Are<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = if self.0.len() == 1 { "is" } else { "are" };
+        write!(f, "{} {verb}", self.0.join(", "))
+    }
+}
+
 fn blank_is_none(text: Option<&str>) -> Option<Arc<str>> {
     text.map(str::trim).filter(|text| !text.is_empty()).map(Arc::from)
 }
@@ -256,6 +290,29 @@ mod tests {
             }
             Err(error) => error.to_string(),
         }
+    }
+
+    /// Spec 00 S2.4a.
+    #[test]
+    fn keys_of_git_without_its_method_are_told() {
+        #[rustfmt::skip]
+        let rows = [
+            ("",       "main", "kustomization", Some("git-branch, write-back-target are set")),
+            ("argocd", "main", "",              Some("git-branch is set")),
+            ("git",    "main", "kustomization", None),
+            ("nonsense", "main", "",            None),
+            ("",       " ",    "",              None),
+        ];
+        for (method, branch, target, expected) in rows {
+            let finding = method_not_set(&config(method, branch, target));
+            let found = finding.as_ref().map(|finding| finding.found.as_str());
+            let fits = match (found, expected) {
+                (Some(found), Some(expected)) => found.starts_with(expected),
+                (found, expected) => found == expected,
+            };
+            assert!(fits, "{method} {branch} {target}: {found:?}");
+        }
+        assert_eq!(method_not_set(&WriteBackConfig::default()), None);
     }
 
     /// Spec 21 §4.4 and 30 §1.2, §2.3, tables.
