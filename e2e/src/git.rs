@@ -1,13 +1,10 @@
 //! Git as the cases use it: to seed repositories, and to look at what was pushed.
 
 use std::path::Path;
-use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use tokio::process::Command;
-use tokio::time::timeout;
+use anyhow::Result;
 
-const LIMIT: Duration = Duration::from_mins(1);
+use crate::tool;
 
 /// Keeps the user's own configuration out, and prompts away.
 pub(crate) const ENVIRONMENT: [(&str, &str); 7] = [
@@ -22,21 +19,6 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 7] = [
 
 /// Runs git in the folder; its standard output without the last line break.
 pub(crate) async fn git(folder: &Path, arguments: &[&str]) -> Result<String> {
-    let mut command = Command::new("git");
-    command.args(arguments).current_dir(folder).envs(ENVIRONMENT).kill_on_drop(true);
-    let line = || format!("`git {}`", arguments.join(" "));
-    let output = timeout(LIMIT, command.output())
-        .await
-        .with_context(|| format!("{} did not end in {LIMIT:?}", line()))?
-        .context("cannot start git")?;
-    ensure!(
-        output.status.success(),
-        "{} ended with {}: {}",
-        line(),
-        output.status,
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    let text =
-        String::from_utf8(output.stdout).with_context(|| format!("{} prints no text", line()))?;
+    let text = tool::output("git", arguments, folder, &ENVIRONMENT).await?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }

@@ -7,6 +7,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is the interface")]
 
+mod authority;
 mod cases;
 mod files;
 mod git;
@@ -16,6 +17,8 @@ mod peers;
 mod process;
 mod program;
 mod push;
+mod render;
+mod tool;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -6,12 +6,16 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 
 /// Package and the program that shows it is there.
-const PACKAGES: [(&str, &str); 6] = [
+const PACKAGES: [(&str, &str); 10] = [
     ("busybox", "busybox"),
     ("docker-registry", "docker-registry"),
     ("fcgiwrap", "fcgiwrap"),
     ("git", "git"),
+    ("gnupg", "gpg"),
     ("nginx-light", "nginx"),
+    ("openssh-client", "ssh-keygen"),
+    ("openssh-server", "sshd"),
+    ("openssl", "openssl"),
     ("python3", "python3"),
 ];
 

@@ -46,6 +46,11 @@ impl Program {
         Ok(Self { path })
     }
 
+    /// Where it was built.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Runs it in the folder, with nothing of this environment but the path. The name of the run
     /// is that of the files which its output goes to; an exit code other than 0 is no error here.
     pub(crate) async fn run(&self, run: &str, arguments: &[&str], folder: &Path) -> Result<Run> {

@@ -4,13 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use tokio::process::Command;
 
 use super::{World, same};
 use crate::files::{read, subfolder, write};
 use crate::git::git;
-use crate::packages;
 use crate::program::Program;
+use crate::render::kustomize;
 
 /// The registry as manifests name it; `registries.conf` leads it to the real one.
 const HOST: &str = "registry.example.com";
@@ -28,7 +27,7 @@ pub(super) async fn is_updated_once(world: &World, program: &Program) -> Result<
         (WEB.replace("1.2.0", "1.2.4"), JOB_KUSTOMIZATION.replace("7.0.0", "7.1.0"));
     given.manifests_are(&web)?;
     let updated = given.one_commit_since(&tip, &kustomization).await?;
-    given.renders("registry.example.com/acme/job:7.1.0").await?;
+    given.renders(world, "registry.example.com/acme/job:7.1.0").await?;
 
     given.pass(program, "second").await?;
     given.manifests_are(&web)?;
@@ -39,7 +38,7 @@ pub(super) async fn is_updated_once(world: &World, program: &Program) -> Result<
     given.pass(program, "third").await?;
     given.manifests_are(&web.replace("1.2.4", "1.2.5"))?;
     given.one_commit_since(&updated, &kustomization.replace("7.1.0", "7.2.0")).await?;
-    given.renders("registry.example.com/acme/job:7.2.0").await
+    given.renders(world, "registry.example.com/acme/job:7.2.0").await
 }
 
 /// Two Applications, their images and their repository.
@@ -103,12 +102,12 @@ impl Given {
         self.tip().await
     }
 
-    /// Checks what a deployment would get, with kubectl where there is one.
-    async fn renders(&self, image: &str) -> Result<()> {
-        let Some(kubectl) = packages::find("kubectl") else { return Ok(()) };
+    /// Checks what a deployment would get.
+    async fn renders(&self, world: &World, image: &str) -> Result<()> {
         let clone = tempfile::tempdir_in(&self.folder).context("cannot make a folder")?;
         git(clone.path(), &["clone", "--quiet", &self.url, "."]).await?;
-        let rendered = kustomize(&kubectl, &clone.path().join("apps/job")).await?;
+        let rendered =
+            kustomize(&world.peers.kubernetes.kubectl(), &clone.path().join("apps/job")).await?;
         ensure!(rendered.contains(&format!("image: {image}\n")), "no {image} in\n{rendered}");
         Ok(())
     }
@@ -125,19 +124,6 @@ async fn seed(folder: &Path, url: &str) -> Result<()> {
     git(&clone, &["commit", "--quiet", "--message", "job: first version"]).await?;
     git(&clone, &["push", "--quiet", "origin", "HEAD:main"]).await?;
     Ok(())
-}
-
-async fn kustomize(kubectl: &Path, folder: &Path) -> Result<String> {
-    let output = Command::new(kubectl)
-        .arg("kustomize")
-        .arg(folder)
-        .kill_on_drop(true)
-        .output()
-        .await
-        .context("cannot start kubectl")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "`kubectl kustomize` ended with {}: {said}", output.status);
-    String::from_utf8(output.stdout).context("kubectl prints no text")
 }
 
 fn registries(url: &str) -> String {

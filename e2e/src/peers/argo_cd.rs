@@ -15,6 +15,7 @@ use crate::files::{subfolder, write};
 use crate::go::{Module, Programs};
 use crate::packages;
 use crate::process::Process;
+use crate::render::HELM;
 
 const MODULE: Module = Module {
     name: "argocd",
@@ -33,15 +34,6 @@ const KUSTOMIZE: Module = Module {
     arguments: &["-ldflags", "-s -w"],
     environment: &[("CGO_ENABLED", "0")],
     takes: "about a minute",
-};
-
-const HELM: Module = Module {
-    name: "helm",
-    folder: "peers/helm",
-    programs: &["helm.sh/helm/v3/cmd/helm"],
-    arguments: &["-ldflags", "-s -w"],
-    environment: &[("CGO_ENABLED", "0")],
-    takes: "about two minutes",
 };
 
 /// Its servers read objects of the cluster before they listen.

@@ -5,9 +5,12 @@ pub(crate) mod argo_cd;
 mod clouds;
 pub(crate) mod contender;
 mod git_http;
+mod gitea;
 mod kubernetes;
 mod ports;
 mod registry;
+mod ssh;
+mod watch;
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,9 +20,13 @@ use anyhow::Result;
 pub(crate) use argo_cd::ArgoCd;
 pub(crate) use clouds::{ACCOUNT, Clouds, REGION};
 use git_http::GitHttp;
+pub(crate) use git_http::{GitHttps, PASSWORD, USER};
+pub(crate) use gitea::Gitea;
 pub(crate) use kubernetes::{ApiServer, CONTROLLER, ELSEWHERE, ELSEWHERE_ACCOUNT};
 use ports::Ports;
 use registry::Registry;
+pub(crate) use ssh::{Sshd, new_key};
+pub(crate) use watch::MARK;
 
 use crate::files::subfolder;
 

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use reqwest::Client;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde::Deserialize;
 
 use super::START;
@@ -59,6 +60,19 @@ impl Registry {
             let created = format!("2026-01-{day:02}T12:00:00Z");
             push(&self.client, &self.url, repository, tag, &created).await?;
         }
+        Ok(())
+    }
+
+    /// Puts the manifest of a tag under a second tag: one content with two names.
+    pub(crate) async fn tag_again(&self, repository: &str, tag: &str, second: &str) -> Result<()> {
+        const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+        let manifests = format!("{}/v2/{repository}/manifests", self.url);
+        let first = self.client.get(format!("{manifests}/{tag}")).header(ACCEPT, MANIFEST).send();
+        let manifest = first.await.context("cannot get a manifest")?.error_for_status()?;
+        let manifest = manifest.bytes().await.context("cannot read a manifest")?;
+        let put = self.client.put(format!("{manifests}/{second}")).header(CONTENT_TYPE, MANIFEST);
+        let put = put.body(manifest).send().await.context("cannot put a manifest")?;
+        put.error_for_status()?;
         Ok(())
     }
 
