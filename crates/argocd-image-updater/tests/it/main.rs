@@ -36,6 +36,8 @@ mod scale;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod serving;
 #[cfg(test)]
 mod sign_in;
