@@ -5,6 +5,7 @@ mod servers;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
+use std::path::Path;
 use std::sync::Arc;
 
 use aiu_controller::cluster::api::{Api, Scope};
@@ -55,7 +56,7 @@ pub(super) fn run(line: &Line, env: &Environment, settings: Settings) -> Result<
     session::install_tls()?;
     let runtime = session::runtime()?;
     let answer = runtime.block_on(async {
-        let config = client_config(&settings, env).await?;
+        let config = client_config(settings.kubeconfig.as_deref(), env).await?;
         let place = Place::of(&settings, &config, env)?;
         let settings = Settings { argocd_namespace: Some(place.argocd.clone()), ..settings };
         let keys = Keys::of_nobody();
@@ -118,9 +119,9 @@ fn tell(note: &Note) {
 }
 
 /// The client: the flag's file, else the usual rules (spec 22 §5, §14: one for all calls).
-async fn client_config(settings: &Settings, env: &Environment) -> Result<Config> {
+pub(super) async fn client_config(kubeconfig: Option<&Path>, env: &Environment) -> Result<Config> {
     let options = KubeConfigOptions::default();
-    let config = match &settings.kubeconfig {
+    let config = match kubeconfig {
         Some(path) => {
             let file = Kubeconfig::read_from(path).map_err(|error| {
                 let why = first_line(&error);

@@ -5,6 +5,7 @@
 
 mod answer;
 mod asked;
+mod cluster;
 mod lines;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use aiu_registry::{
     ScannerSettings, from_secret,
 };
 use anyhow::{Context, Result};
+use secrecy::{ExposeSecret as _, SecretString};
 use tokio::time::Instant;
 
 use super::session::own_platform;
@@ -89,7 +91,7 @@ pub fn test(line: &Line, env: &Environment) -> Result<Answer> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let (lines, outcome) = runtime.block_on(ask(asked, image));
+    let (lines, outcome) = runtime.block_on(ask(asked, image, env));
     Ok(match outcome {
         Ok((question, found)) => answer::answer(asked, &question, &found),
         Err(fatal) => failed(asked, &lines, &fatal),
@@ -101,14 +103,23 @@ fn failed(asked: &Test, lines: &Lines, fatal: &Fatal) -> Answer {
     Answer { text: answer::failure(asked, fatal), end: End::Failed }
 }
 
-async fn ask(asked: &Test, image: &str) -> (Lines, Result<(Question, Found), Fatal>) {
+async fn ask(
+    asked: &Test,
+    image: &str,
+    env: &Environment,
+) -> (Lines, Result<(Question, Found), Fatal>) {
     let mut lines = Lines::default();
-    let outcome = steps(asked, image, &mut lines).await;
+    let outcome = Box::pin(steps(asked, image, env, &mut lines)).await;
     (lines, outcome)
 }
 
 /// The steps of spec 11 §8.2, in its order.
-async fn steps(asked: &Test, image: &str, lines: &mut Lines) -> Result<(Question, Found), Fatal> {
+async fn steps(
+    asked: &Test,
+    image: &str,
+    env: &Environment,
+    lines: &mut Lines,
+) -> Result<(Question, Found), Fatal> {
     kubeconfig(&asked.kubeconfig)?;
     let written: ConfiguredImage = image
         .parse()
@@ -138,9 +149,10 @@ async fn steps(asked: &Test, image: &str, lines: &mut Lines) -> Result<(Question
         lines.warn(&note.to_string());
     }
     let scanner = Scanner::new(ScannerSettings::default());
+    let places = Places { folder: folder.as_ref(), env };
     let request = ScanRequest {
         path: endpoint.wire_path(&image.repository),
-        credentials: credentials(asked, &endpoint, &image, folder.as_ref(), &scanner).await?,
+        credentials: credentials(asked, &endpoint, &image, places, &scanner).await?,
         endpoint,
     };
     let question = Question {
@@ -245,18 +257,43 @@ fn endpoint(
     Arc::new(Endpoint { limit: rate, ..Endpoint::clone(&found) })
 }
 
+/// Where Secrets may be.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    folder: Option<&'a Manifests>,
+    env: &'a Environment,
+}
+
+impl Places<'_> {
+    /// A field of a Secret of the folder, else of the cluster at hand; or a stable word and why
+    /// there is none.
+    async fn secret_field(
+        self,
+        asked: &Test,
+        [namespace, name, field]: [&str; 3],
+    ) -> Result<SecretString, (&'static str, String)> {
+        match self.folder {
+            Some(folder) => folder
+                .secret_field(namespace, name, field)
+                .map(SecretString::from)
+                .map_err(|cause| ("CredentialSecretMissing", cause)),
+            None => cluster::secret_field(asked, self.env, [namespace, name, field]).await,
+        }
+    }
+}
+
 /// Who asks. The registry's own credentials are left alone where others are given (spec 11
 /// G26).
 async fn credentials(
     asked: &Test,
     endpoint: &Arc<Endpoint>,
     image: &ConfiguredImage,
-    folder: Option<&Manifests>,
+    places: Places<'_>,
     scanner: &Scanner,
 ) -> Result<Credentials, Fatal> {
     let path = endpoint.wire_path(&image.repository);
     let (text, parse, fetch) = match (&*asked.credentials, &endpoint.credentials) {
-        ("", None) => return users_own(endpoint, &path, folder.is_some()).await,
+        ("", None) => return users_own(endpoint, &path, places.folder.is_some()).await,
         ("", Some(own)) => (
             &**own,
             "could not set registry credentials".to_owned(),
@@ -274,14 +311,9 @@ async fn credentials(
         })?;
     let failed = |reason, cause: String| fatal(reason, format!("{fetch}: {cause}"));
     if let Some((namespace, name, field)) = source.secret() {
-        let Some(folder) = folder else {
-            let cause = "could not fetch credentials: no Kubernetes client given; give --manifests with the folder that holds the Secret".to_owned();
-            return Err(failed("CredentialSecretMissing", cause));
-        };
-        let value = folder
-            .secret_field(namespace, name, field)
-            .map_err(|cause| failed("CredentialSecretMissing", cause))?;
-        return from_secret(&source, &value, endpoint, &path)
+        let value = places.secret_field(asked, [namespace, name, field]).await;
+        let value = value.map_err(|(reason, cause)| failed(reason, cause))?;
+        return from_secret(&source, value.expose_secret(), endpoint, &path)
             .map_err(|error| failed(error.reason(), error.to_string()));
     }
     let now = Instant::now();

@@ -47,3 +47,5 @@ mod signatures;
 mod start;
 #[cfg(test)]
 mod test_command;
+#[cfg(test)]
+mod test_in_cluster;

@@ -112,25 +112,50 @@ impl Api {
         let wire = within_deadline(answer, "get", &resource::<Applications>(), app).await?;
         Ok(SeenApplication::of(wire))
     }
+}
 
-    async fn read_secret(
-        &self,
-        namespace: &str,
-        name: &str,
-    ) -> Result<Arc<SecretFields>, SecretError> {
-        let secrets: kube::Api<Secret> = kube::Api::namespaced(self.client.clone(), namespace);
-        let subject = AppName { namespace: namespace.into(), name: name.into() };
-        match within_deadline(secrets.get(name), "get", "secrets", &subject).await {
-            Ok(secret) => {
-                let data = secret.data.unwrap_or_default();
-                let data = data.into_iter().map(|(key, bytes)| (key, bytes.0)).collect();
-                Ok(Arc::new(view::fields(data)))
-            }
-            Err(ApiError::Gone(_)) => Err(SecretError::missing(format!(
-                "there is no Secret '{name}' in namespace '{namespace}'"
-            ))),
-            Err(error) => Err(SecretError { reason: error.reason(), message: error.to_string() }),
+/// A field of a Secret, asked for with a client of which nothing else is wanted.
+pub async fn secret_field(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+    field: &str,
+) -> Result<SecretString, SecretError> {
+    field_of(&*read_secret(client, namespace, name).await?, namespace, name, field)
+}
+
+fn field_of(
+    fields: &SecretFields,
+    namespace: &str,
+    name: &str,
+    field: &str,
+) -> Result<SecretString, SecretError> {
+    fields.get(field).cloned().ok_or_else(|| {
+        let known: Vec<&str> = fields.keys().map(String::as_str).collect();
+        SecretError::missing(format!(
+            "the Secret '{name}' in namespace '{namespace}' has no field '{field}', only {}",
+            known.join(", ")
+        ))
+    })
+}
+
+async fn read_secret(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+) -> Result<Arc<SecretFields>, SecretError> {
+    let secrets: kube::Api<Secret> = kube::Api::namespaced(client.clone(), namespace);
+    let subject = AppName { namespace: namespace.into(), name: name.into() };
+    match within_deadline(secrets.get(name), "get", "secrets", &subject).await {
+        Ok(secret) => {
+            let data = secret.data.unwrap_or_default();
+            let data = data.into_iter().map(|(key, bytes)| (key, bytes.0)).collect();
+            Ok(Arc::new(view::fields(data)))
         }
+        Err(ApiError::Gone(_)) => Err(SecretError::missing(format!(
+            "there is no Secret '{name}' in namespace '{namespace}'"
+        ))),
+        Err(error) => Err(SecretError { reason: error.reason(), message: error.to_string() }),
     }
 }
 

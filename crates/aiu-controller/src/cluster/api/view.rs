@@ -77,13 +77,7 @@ impl View {
         field: &str,
     ) -> Result<SecretString, SecretError> {
         let fields = self.secret(namespace, name).await?;
-        fields.get(field).cloned().ok_or_else(|| {
-            let known: Vec<&str> = fields.keys().map(String::as_str).collect();
-            SecretError::missing(format!(
-                "the Secret '{name}' in namespace '{namespace}' has no field '{field}', only {}",
-                known.join(", ")
-            ))
-        })
+        super::field_of(&fields, namespace, name, field)
     }
 
     /// What Argo CD knows of git.
@@ -104,7 +98,7 @@ impl View {
             let mut secrets = self.secrets.lock();
             Arc::clone(secrets.entry((namespace.to_owned(), name.to_owned())).or_default())
         };
-        asked.get_or_init(|| self.api.read_secret(namespace, name)).await.clone()
+        asked.get_or_init(|| super::read_secret(&self.api.client, namespace, name)).await.clone()
     }
 
     /// Makes an Application's spec say what is wished, by a patch that the server refuses if
