@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::cluster::Cluster;
 use crate::report::CycleReport;
 use crate::steps::{
-    batch, choose, confirm, contend, hold, inspect, observe, plan, read, scan, write,
+    batch, choose, confirm, contend, hold, inspect, label, observe, plan, read, scan, write,
 };
 use crate::unlock::{GitFiles, Keys, unlock};
 
@@ -141,6 +141,7 @@ pub async fn cycle(updaters: &[Updater], world: &World) -> CycleReport {
     choose::decisions(&mut rows, &shortlists, world);
     confirm::confirm(&mut rows, world).await;
     hold::hold(&mut rows, world).await;
+    label::label(&mut rows, floor, world).await;
     let changes = batch::changes(&rows);
 
     let batches = batch::batches(&mut rows, &changes, &texts);

@@ -58,7 +58,7 @@ fn changes_of(row: &Row, tag: &TagRef) -> Vec<ImageChange> {
         alias: configured.alias.clone(),
         from: from.cloned(),
         to: to.clone(),
-        labels: BTreeMap::new(),
+        labels: row.labels.clone(),
     };
     if row.fields.is_empty() {
         let current = row.current.as_ref().and_then(|current| current.reference.as_ref());

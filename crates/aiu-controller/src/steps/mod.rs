@@ -9,6 +9,7 @@ pub mod confirm;
 pub mod contend;
 pub mod hold;
 pub mod inspect;
+pub mod label;
 pub mod manifests;
 pub mod observe;
 pub mod plan;
@@ -16,6 +17,7 @@ pub mod read;
 pub mod scan;
 pub mod write;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aiu_api::plan::TrackedImage;
@@ -47,6 +49,8 @@ pub struct Row {
     pub fields: Vec<Field>,
     /// What was decided.
     pub decision: Option<Decision>,
+    /// Labels of the image that won, where the message of commits asks for them.
+    pub labels: BTreeMap<String, String>,
     /// What a person should know about the decision.
     pub findings: Vec<Finding>,
     /// What came of it; `None` while it is still on its way.
@@ -79,6 +83,7 @@ impl Row {
             keys: None,
             fields: Vec::new(),
             decision: None,
+            labels: BTreeMap::new(),
             findings: Vec::new(),
             outcome: None,
         }

@@ -49,6 +49,11 @@ impl Template {
         &self.text
     }
 
+    /// Whether the text holds this word, such as the name of a field that costs something to know.
+    pub fn mentions(&self, word: &str) -> bool {
+        self.text.contains(word)
+    }
+
     fn render(&self, data: &engine::Value) -> Result<String, RenderError> {
         self.engine.render(data)
     }

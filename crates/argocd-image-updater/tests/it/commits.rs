@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use aiu_testkit::git::GitRemote;
-use aiu_testkit::registry::Registry;
+use aiu_testkit::registry::{Fault, Image, Kind, Registry};
 
 use crate::program::{IMAGE, Place, Ran, application, pass, registry, run};
 
@@ -135,4 +135,39 @@ async fn the_author_is_whom_an_application_names_in_both_parts() {
     let odd = "argocd-image-updater.argoproj.io/git-user cannot be the author of a commit: 'Eve <eve@example.com>'; it may hold no line break, '<' or '>'";
     assert!(ran.out.contains("left out: WriteBackInvalid") && ran.out.contains(odd), "{shown}");
     assert_eq!(world.text("d"), at("1.0.0"));
+}
+
+/// Spec 30 §5.1, row of the default template with `.Labels`: images are asked for them only where
+/// the message does, each once.
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_tell_labels_of_the_new_image_on_wish() {
+    let template = "x {{ range .AppChanges }}{{ index .Labels \"org.opencontainers.image.revision\" }}{{ end }}";
+    for (asks, expected, looks) in [(true, "x abc123", 2), (false, "build: automatic update", 0)] {
+        let world = World::new(&["a", "b"]).await;
+        let image = Image::new().label("org.opencontainers.image.revision", "abc123");
+        world.registry.repository("acme/web").push("1.2.0", &image);
+        let file = world.place.path().join("message");
+        fs::write(&file, template).unwrap();
+        let flag = format!("--git-commit-message-path={}", file.display());
+        let ran = world.pass(&[flag.as_str()][usize::from(!asks)..]);
+        assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+        let log = world.remote.log("main");
+        assert!(log[0].message.starts_with(expected), "{log:?}");
+        assert!(world.text("a").contains("1.2.0") && world.text("b").contains("1.2.0"));
+        let counts = world.registry.counts();
+        assert_eq!(counts.manifest_gets + counts.blobs, looks, "{counts:?}");
+    }
+}
+
+/// A message without the labels would say that there are none.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_whose_labels_cannot_be_read_waits() {
+    let world = World::new(&["a"]).await;
+    let file = world.place.path().join("message");
+    fs::write(&file, "{{ range .AppChanges }}{{ .Labels }}{{ end }}").unwrap();
+    world.registry.inject(Fault::status(503).on(Kind::ManifestGet));
+    let ran = world.pass(&[&format!("--git-commit-message-path={}", file.display())]);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("failed: RegistryUnreachable"), "{}", ran.out);
+    assert_eq!(world.remote.log("main").len(), 1, "nothing was pushed");
 }
