@@ -170,6 +170,21 @@ impl GitAccess {
     }
 }
 
+impl GitLogin {
+    /// A login without anything special on the way there.
+    pub fn new(name: &str, sign_in: SignIn) -> Self {
+        Self {
+            name: name.into(),
+            sign_in,
+            tls: Tls::default(),
+            proxy: None,
+            no_proxy: None,
+            known_hosts: KnownHosts::Users,
+            was_unchecked: false,
+        }
+    }
+}
+
 impl fmt::Debug for GitLogin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GitLogin({:?})", self.name)

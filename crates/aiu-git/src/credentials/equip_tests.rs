@@ -5,20 +5,12 @@ use secrecy::SecretString;
 use tempfile::TempDir;
 
 use super::{Equipment, NotEquipped, Vault, equip, proxy_command};
-use crate::credentials::{GitAccess, GitLogin, KnownHosts, Roots, SignIn, Tls};
+use crate::credentials::{GitAccess, GitLogin, KnownHosts, Roots, SignIn};
 use crate::remote::RemoteUrl;
 use crate::settings::GitSettings;
 
 fn login(sign_in: SignIn) -> GitLogin {
-    GitLogin {
-        name: "Secret a/b".into(),
-        sign_in,
-        tls: Tls::default(),
-        proxy: None,
-        no_proxy: None,
-        known_hosts: KnownHosts::Users,
-        was_unchecked: false,
-    }
+    GitLogin::new("Secret a/b", sign_in)
 }
 
 fn password(user: &str, unasked: bool) -> SignIn {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use aiu_core::batch::{BranchKey, CommitPlan};
 use aiu_core::edit::FileKind;
-use aiu_git::credentials::{GitLogin, KnownHosts, SignIn, Tls};
+use aiu_git::credentials::{GitLogin, SignIn};
 use aiu_git::{BranchWork, GitAccess, Wanted};
 use aiu_testkit::git::{Commit, GitRemote, HttpGit, write_program};
 use secrecy::SecretString;
@@ -16,15 +16,7 @@ use crate::disk::leftovers;
 use crate::support::{Bench, key, order, path, plan, subjects, told, work};
 
 fn access(sign_in: SignIn) -> GitAccess {
-    GitAccess::Login(Arc::new(GitLogin {
-        name: "Secret argocd/creds".into(),
-        sign_in,
-        tls: Tls::default(),
-        proxy: None,
-        no_proxy: None,
-        known_hosts: KnownHosts::Users,
-        was_unchecked: false,
-    }))
+    GitAccess::Login(Arc::new(GitLogin::new("Secret argocd/creds", sign_in)))
 }
 
 fn token(token: &str) -> GitAccess {
