@@ -16,7 +16,7 @@ use rustix::process::{Pid, kill_process_group};
 use tokio::time::{Instant, sleep};
 
 /// How often a process is looked at while something is awaited of it.
-const GLANCE: Duration = Duration::from_millis(10);
+pub(crate) const GLANCE: Duration = Duration::from_millis(10);
 
 /// A started process. Its output goes to two files.
 pub(crate) struct Process {

@@ -14,21 +14,36 @@ const LAYER: &str = "application/vnd.oci.image.layer.v1.tar";
 /// A tar archive without entries: two empty blocks.
 const EMPTY_TAR: [u8; 1024] = [0; 1024];
 
-/// Pushes an image for `linux/amd64` with this build date under the tag; returns its digest.
-///
-/// Images of different tags or dates differ in their digest.
+/// An image. Those of different tags, dates or platforms differ in their digest.
+#[derive(Clone, Copy)]
+pub(crate) struct Image<'a> {
+    pub(crate) tag: &'a str,
+    /// When it was built.
+    pub(crate) created: &'a str,
+    /// What it runs on, besides Linux.
+    pub(crate) architecture: &'a str,
+}
+
+impl<'a> Image<'a> {
+    /// One for `linux/amd64` that was built some day.
+    pub(crate) fn new(tag: &'a str) -> Self {
+        Self { tag, created: "2026-01-01T12:00:00Z", architecture: "amd64" }
+    }
+}
+
+/// Pushes an image; returns its digest.
 pub(crate) async fn push(
     client: &Client,
     registry: &str,
     repository: &str,
-    tag: &str,
-    created: &str,
+    image: Image<'_>,
 ) -> Result<String> {
+    let Image { tag, created, architecture } = image;
     let base = format!("{registry}/v2/{repository}");
     let layer = put_blob(client, &base, EMPTY_TAR.to_vec()).await?;
     let config = serde_json::to_vec(&json!({
         "created": created,
-        "architecture": "amd64",
+        "architecture": architecture,
         "os": "linux",
         "config": { "Labels": { "org.opencontainers.image.version": tag } },
         "rootfs": { "type": "layers", "diff_ids": [layer.digest] },

@@ -30,7 +30,7 @@ SUBJECT = "system:serviceaccount:argocd:argocd-image-updater-controller"
 NOBODY = "00000000-0000-0000-0000-000000000000"
 ACCOUNT = "pull@acme.iam.gserviceaccount.com"
 # What moto gives for its one account.
-ECR = "123456789012-auth-token"
+ECR = "000011112222-auth-token"
 
 key = ec.generate_private_key(ec.SECP256R1())
 name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "desk")])
@@ -155,7 +155,7 @@ class Desk(BaseHTTPRequestHandler):
     def registry(self):
         """The same question to the real registry."""
         connection = http.client.HTTPConnection(REGISTRY)
-        names = ["Authorization", "Accept", "If-None-Match"]
+        names = ["Authorization", "Accept", "If-None-Match", "User-Agent"]
         connection.putrequest(self.command, self.path)
         for name in names:
             for value in self.headers.get_all(name, []):

@@ -7,9 +7,11 @@ mod clouds;
 mod controller;
 mod folder;
 mod git;
+mod guide;
 mod image;
 mod manifests;
 mod oracle;
+mod registries;
 mod self_check;
 
 use std::path::PathBuf;
@@ -104,8 +106,12 @@ pub(crate) async fn run_all(world: &World, only: Option<String>) -> Tally {
         let case = folder::is_updated_once(world, program);
         tally.case("a folder of two Applications is updated, once", case).await;
         git::run(&mut tally, world, program).await;
+        let stalled = registries::run(&mut tally, world, program).await;
         clouds::run(&mut tally, world, program).await;
         controller::run(&mut tally, world, program).await;
+        if let Some(stalled) = stalled {
+            stalled.finish(&mut tally).await;
+        }
     }
     tally
 }

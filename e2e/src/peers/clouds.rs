@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 
 use super::START;
 use super::ports::Ports;
+use super::registries::{AccessLog, Asked};
 use crate::files::write;
 use crate::packages;
 use crate::process::Process;
 
-/// The account of all that moto has.
-pub(crate) const ACCOUNT: &str = "123456789012";
+/// The account of all that moto has: the one of the guide.
+pub(crate) const ACCOUNT: &str = "000011112222";
 /// The region that the cases are in.
 pub(crate) const REGION: &str = "eu-north-1";
 
@@ -27,6 +28,8 @@ pub(crate) struct Clouds {
     pub(crate) desk: String,
     folder: PathBuf,
     client: Client,
+    /// Of the registry behind the desks.
+    log: AccessLog,
     _processes: [Process; 3],
 }
 
@@ -39,22 +42,22 @@ impl Clouds {
         let port = ports.free()?.to_string();
         let aws = format!("http://127.0.0.1:{port}");
         let mut command = Command::new(&python);
-        let moto =
-            Process::start("moto", command.args(["-m", "moto.server", "-p", &port]), folder)?;
+        let command = command.args(["-m", "moto.server", "-p", &port]);
+        let mut moto = Process::start("moto", command.env("MOTO_ACCOUNT_ID", ACCOUNT), folder)?;
 
         let port = ports.free()?.to_string();
         let desk = format!("http://127.0.0.1:{port}");
-        let behind = format!("127.0.0.1:{}", ports.free()?);
+        let at = format!("127.0.0.1:{}", ports.free()?);
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/clouds/desk.py");
         let mut command = Command::new(&python);
-        let desks = command.arg(script).arg(&port).arg(folder).arg(&behind);
+        let desks = command.arg(script).arg(&port).arg(folder).arg(&at);
         let mut desks = Process::start("desk", desks, folder)?;
         let certificate = folder.join("desk.crt");
         desks
             .ready(START, async || client.get(&desk).send().await.is_ok() && certificate.is_file())
             .await?;
 
-        write(folder, "registry.yml", &registry(data, &behind, &desk, &certificate))?;
+        write(folder, "registry.yml", &registry(data, &at, &desk, &certificate))?;
         let mut command = Command::new(packages::program("docker-registry")?);
         let command = command.arg("serve").arg(folder.join("registry.yml"));
         let mut behind = Process::start("registry", command, folder)?;
@@ -62,11 +65,16 @@ impl Clouds {
             client.get(url).send().await.is_ok_and(|answer| answer.status() == status)
         };
         behind.ready(START, async || answers(&format!("{desk}/v2/"), 401).await).await?;
-        let mut moto = moto;
         moto.ready(START * 3, async || answers(&format!("{aws}/moto-api/data.json"), 200).await)
             .await?;
+        let log = AccessLog::new(format!("http://{at}"), folder.join("registry.out"))?;
         let folder = folder.to_owned();
-        Ok(Self { aws, desk, folder, client, _processes: [moto, desks, behind] })
+        Ok(Self { aws, desk, folder, client, log, _processes: [moto, desks, behind] })
+    }
+
+    /// What the program asked the registry behind the desks so far; see [`AccessLog::asked`].
+    pub(crate) async fn asked(&self, expected: usize) -> Result<Asked> {
+        self.log.asked(expected).await
     }
 
     /// The file with what a cluster gives to a pod.
@@ -137,7 +145,7 @@ fn unchecked(service: &str) -> String {
 fn registry(data: &Path, address: &str, desk: &str, certificate: &Path) -> String {
     format!(
         r#"version: 0.1
-log: {{ level: warn, accesslog: {{ disabled: true }} }}
+log: {{ level: warn }}
 storage: {{ filesystem: {{ rootdirectory: "{}" }} }}
 http: {{ addr: "{address}" }}
 auth:

@@ -133,7 +133,12 @@ async fn start_cgi(folder: &Path, socket: &Path) -> Result<Process> {
     Ok(server)
 }
 
-async fn start_nginx(folder: &Path, address: &str, configuration: &str) -> Result<Process> {
+/// nginx in the foreground; all its files are in the folder.
+pub(super) async fn start_nginx(
+    folder: &Path,
+    address: &str,
+    configuration: &str,
+) -> Result<Process> {
     write(folder, "nginx.conf", configuration)?;
     let mut command = Command::new(packages::program("nginx")?);
     command.arg("-p").arg(folder).arg("-c").arg(folder.join("nginx.conf")).args(["-e", "stderr"]);
@@ -160,7 +165,7 @@ fn door(key: &Path, certificate: &Path, users: &Path) -> String {
     )
 }
 
-/// One process in the foreground, all files below the prefix, every request to git.
+/// Every request goes to git.
 fn configure(
     listen: &str,
     door: &str,
@@ -170,20 +175,9 @@ fn configure(
 ) -> String {
     let (socket, backend) = (socket.display(), backend.display());
     let repositories = repositories.display();
-    format!(
-        r#"daemon off;
-master_process off;
-pid nginx.pid;
-error_log stderr warn;
-events {{ worker_connections 64; }}
-http {{
-  log_format asked '$remote_user $request_method $request_uri $status';
+    nginx_configuration(&format!(
+        r#"log_format asked '$remote_user $request_method $request_uri $status';
   access_log access.log asked;
-  client_body_temp_path body;
-  proxy_temp_path proxy;
-  fastcgi_temp_path fastcgi;
-  uwsgi_temp_path uwsgi;
-  scgi_temp_path scgi;
   server {{
     listen {listen};
     client_max_body_size 0;
@@ -196,8 +190,27 @@ http {{
       fastcgi_param GIT_HTTP_EXPORT_ALL 1;
       fastcgi_param HTTP_GIT_PROTOCOL $http_git_protocol;
     }}
-  }}
+  }}"#
+    ))
+}
+
+/// One process in the foreground, all files below the prefix; `http` is what that section says
+/// besides.
+pub(super) fn nginx_configuration(http: &str) -> String {
+    format!(
+        "daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr warn;
+events {{ worker_connections 64; }}
+http {{
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
+  {http}
 }}
-"#
+"
     )
 }

@@ -32,6 +32,11 @@ impl Ports {
     }
 }
 
+/// Host and port of a server that is started at once.
+pub(crate) fn free_address() -> Result<String> {
+    Ok(format!("127.0.0.1:{}", Ports::default().free()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ use super::ports::Ports;
 use crate::files::write;
 use crate::packages;
 use crate::process::{Process, Signal};
-use crate::push::push;
+use crate::push::{Image, push};
 
 /// A registry that listens.
 pub(crate) struct Registry {
@@ -58,7 +58,8 @@ impl Registry {
     pub(crate) async fn push(&self, repository: &str, tags: &[&str]) -> Result<()> {
         for (day, tag) in (1..).zip(tags) {
             let created = format!("2026-01-{day:02}T12:00:00Z");
-            push(&self.client, &self.url, repository, tag, &created).await?;
+            let image = Image { created: &created, ..Image::new(tag) };
+            push(&self.client, &self.url, repository, image).await?;
         }
         Ok(())
     }

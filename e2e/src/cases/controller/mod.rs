@@ -4,6 +4,7 @@
 mod alike;
 mod annotations;
 mod commits;
+mod credentials;
 mod faults;
 mod installed;
 mod metrics;
@@ -33,6 +34,12 @@ pub(super) async fn run(tally: &mut Tally, world: &World, program: &Program) {
     tally.case("controller: a conflict loses nobody's change", case).await;
     let case = commits::by_repository_secret(world, program);
     tally.case("controller: a repository Secret signs in to git", case).await;
+    let case = credentials::by_secret(world, program);
+    tally.case("controller: S3.4, S3.5: a Secret comes later, and is replaced", case).await;
+    let case = credentials::by_script(world, program);
+    tally
+        .case("controller: S0.1, S3.4: a script runs again when it must, and not before", case)
+        .await;
     let case = metrics::secured(world, program);
     tally.case("controller: metrics are for whom the cluster allows", case).await;
     let case = faults::broken_resource(world, program);
