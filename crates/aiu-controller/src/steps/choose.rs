@@ -172,6 +172,7 @@ mod tests {
     use aiu_core::registries::Registries;
     use aiu_registry::Credentials;
 
+    use super::super::plan;
     use super::*;
 
     const REPOSITORIES: usize = 400;
@@ -210,7 +211,8 @@ mod tests {
         let (registries, platform) = (Registries::builtin(), "linux/amd64".parse().unwrap());
         let context = Context { registries: &registries, namespace: "argocd", platform: &platform };
         let matched = select(&updater, &applications).unwrap();
-        let plan = resolve(&updater, &matched, &context);
+        let mut plan = resolve(&updater, &matched, &context);
+        plan::share_policies(&mut plan.images);
         plan.images.into_iter().map(|image| Row::new(image, Credentials::Anonymous)).collect()
     }
 
@@ -232,5 +234,21 @@ mod tests {
         assert_eq!(tags_held, 50 * lists.len());
         let held = u64::try_from(spent.bytes_current).unwrap() / tags_held as u64;
         assert!(held < 200, "{held} bytes for each of {tags_held} tags held");
+    }
+
+    /// Reading resources compiles no expression, and shortlists compile each policy's once.
+    #[test]
+    fn images_of_one_policy_share_what_it_compiles_to() {
+        let rows = rows();
+        let policies: HashMap<*const UpdatePolicy, &UpdatePolicy> =
+            rows.iter().filter_map(|row| row.image.policy.as_deref().ok()).map(|p| (std::ptr::from_ref(p), p)).collect();
+        assert_eq!(policies.len(), 3);
+        let compiled = || policies.values().filter(|policy| policy.filter.is_compiled()).count();
+        assert_eq!(compiled(), 0);
+        let tags: Arc<TagList> = Arc::new(["1.0.0".parse().unwrap()].into_iter().collect());
+        let scans: Scans =
+            rows.iter().map(|row| (row.request.key(), Ok(Arc::clone(&tags)))).collect();
+        shortlists(&rows, &scans);
+        assert_eq!(compiled(), 3);
     }
 }

@@ -9,6 +9,7 @@ use aiu_api::resolve::{Context, resolve};
 use aiu_api::select::{Matched, invalid_selectors, select};
 use aiu_core::batch::AppName;
 use aiu_core::outcome::{Failure, Outcome, Stage};
+use aiu_core::policy::Policies;
 use aiu_core::report::{Finding, Severity};
 use aiu_registry::Credentials;
 
@@ -68,7 +69,16 @@ pub fn plan(updaters: &[Updater], world: &World) -> (WorkPlan, CycleReport) {
     report.applications = plan.applications;
     // Stable: the images of one Application keep their configured order.
     plan.images.sort_by(|a, b| a.key.application.cmp(&b.key.application));
+    share_policies(&mut plan.images);
     (plan, report)
+}
+
+/// Images that ask the same hold one policy, whose expressions are compiled once.
+pub(super) fn share_policies(images: &mut [TrackedImage]) {
+    let mut policies = Policies::default();
+    for policy in images.iter_mut().filter_map(|image| image.policy.as_mut().ok()) {
+        policies.share(policy);
+    }
 }
 
 /// The Applications of the resource's own namespace that it selects (spec 21 §1).

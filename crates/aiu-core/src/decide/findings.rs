@@ -167,13 +167,13 @@ impl<'a> Asked<'a> {
     fn detail(&self, reason: Reason) -> Option<String> {
         let filter = &self.policy.filter;
         match reason {
-            Reason::NotAllowed => match &filter.allow {
+            Reason::NotAllowed => match filter.allow() {
                 AllowTags::Matching(expression) => Some(format!("regexp:{}", expression.as_str())),
                 AllowTags::Broken(_) => Some("which is broken".to_owned()),
                 AllowTags::Any => None,
             },
             Reason::Ignored => {
-                let patterns = filter.ignore.iter().filter(|pattern| {
+                let patterns = filter.ignore().iter().filter(|pattern| {
                     self.rejected_for(reason).any(|tag| pattern.ignores(tag.as_str()))
                 });
                 Some(patterns.map(IgnorePattern::as_str).collect::<Vec<_>>().join(", "))
@@ -269,8 +269,7 @@ impl<'a> Asked<'a> {
             UpdateStrategy::NewestBuild(_) | UpdateStrategy::Alphabetical => true,
             UpdateStrategy::Semver(_) | UpdateStrategy::Digest(_) => false,
         };
-        let filter = &self.policy.filter;
-        if !takes_all || filter.allow != AllowTags::Any || !filter.ignore.is_empty() {
+        if !takes_all || !self.policy.filter.admits_all() {
             return None;
         }
         let wanted = self.current_tag().or(self.decision.chosen.as_ref())?;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::image::{ConfiguredImage, Digest, ImageReference, Registry, Tag};
-use crate::policy::{DateSource, ListOrder, TagFilter, UpdatePolicy, UpdateStrategy};
+use crate::policy::{DateSource, ListOrder, Policies, TagFilter, UpdatePolicy, UpdateStrategy};
 
 mod reported;
 
@@ -402,4 +402,33 @@ update to a; 2 candidates
   b [pushed 2024-03-01T00:00:00Z] is outranked by a";
     assert_eq!(explanation.to_string(), expected);
     assert_eq!(serde_json::to_value(&explanation).unwrap()["tags"][1]["pushed"], true);
+}
+
+/// Reading settings compiles nothing, and what 5,000 images ask in three ways is compiled three
+/// times, however many shortlists and decisions need it.
+#[test]
+fn expressions_are_compiled_once_per_policy_on_first_use() {
+    let compiled = || crate::regexp::COMPILED.get();
+    let before = compiled();
+    let mut policies = Policies::default();
+    let image = |at: usize| {
+        let filter = ["regexp:^8", "regexp:^[89]", "regexp:."][at % 3];
+        let Asked { image, policy } = asked("semver", "app", filter, "*-rc [");
+        let mut policy = Arc::new(policy);
+        policies.share(&mut policy);
+        (image, policy)
+    };
+    let images: Vec<_> = (0..5_000).map(image).collect();
+    assert_eq!(compiled() - before, 0);
+    assert!(images.iter().all(|(_, policy)| !policy.filter.is_compiled()));
+
+    let current = running("8.1.0");
+    for (image, policy) in &images {
+        // The filter is asked about each tag, about the one that runs, and for findings.
+        let list = Arc::new(shortlist(policy, &listed("8.0.0 7.0.0 8.2.0-rc")));
+        let decision = decide(&list, policy, image, Some(&current), &options());
+        assert!(matches!(decision.verdict, Verdict::Held(_)), "{}", decision.verdict);
+        assert_eq!(findings(&decision, policy, image, Some(&current)).len(), 2);
+    }
+    assert_eq!(compiled() - before, 3);
 }

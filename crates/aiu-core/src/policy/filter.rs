@@ -2,9 +2,13 @@
 //!
 //! A broken expression allows nothing and a broken pattern ignores nothing, as in the
 //! original; both are kept, so that findings can name them (spec 10 F17).
+//!
+//! A filter is its texts. What they mean is found out when the first tag is judged, so that
+//! reading resources compiles nothing; who shares a filter shares what was compiled.
 
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
 
 use super::Reason;
 use crate::glob::{Glob, InvalidGlob};
@@ -51,22 +55,27 @@ pub enum IgnorePattern {
     Broken(Arc<str>),
 }
 
-/// What a tag must pass before any strategy sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// What a tag must pass before any strategy sees it. Two filters are equal when their texts are.
+#[derive(Clone)]
 pub struct TagFilter {
-    /// The tags that are allowed.
-    pub allow: AllowTags,
-    /// Those among them that are left out all the same.
-    pub ignore: Vec<IgnorePattern>,
+    /// The value of `allowTags`, trimmed (spec 10 F22); `None` where it allows all.
+    allow: Option<Box<str>>,
+    /// The items of `ignoreTags`.
+    ignore: Box<[Box<str>]>,
+    compiled: OnceLock<Compiled>,
+}
+
+/// What the texts of a filter mean.
+#[derive(Clone)]
+struct Compiled {
+    allow: AllowTags,
+    ignore: Vec<IgnorePattern>,
 }
 
 impl AllowTags {
-    /// Reads a value of `allowTags`, trimmed (spec 10 F22); absent or empty allows all.
+    /// Reads a value of `allowTags`, trimmed; absent or empty allows all.
     pub fn new(value: Option<&str>) -> Self {
-        let value = value.unwrap_or_default().trim();
-        if value.is_empty() || value.eq_ignore_ascii_case("any") {
-            return Self::Any;
-        }
+        let Some(value) = restriction(value) else { return Self::Any };
         let Some((word, argument)) = value.split_once(':') else {
             return Self::Broken(AllowFault::Syntax(value.into()));
         };
@@ -166,19 +175,54 @@ impl IgnorePattern {
     }
 }
 
+/// What a value of `allowTags` says, unless it says that all tags are allowed.
+fn restriction(value: Option<&str>) -> Option<&str> {
+    let value = value.unwrap_or_default().trim();
+    (!value.is_empty() && !value.eq_ignore_ascii_case("any")).then_some(value)
+}
+
 impl TagFilter {
-    /// Reads the values of `allowTags` and `ignoreTags`. Nothing is refused here.
+    /// Takes the values of `allowTags` and `ignoreTags`. Nothing is refused, since nothing is
+    /// understood yet.
     pub fn new<'a>(allow: Option<&str>, ignore: impl IntoIterator<Item = &'a str>) -> Self {
-        let ignore = ignore.into_iter().map(IgnorePattern::new).collect();
-        Self { allow: AllowTags::new(allow), ignore }
+        let allow = restriction(allow).map(Box::from);
+        let ignore = ignore.into_iter().map(Box::from).collect();
+        Self { allow, ignore, compiled: OnceLock::new() }
+    }
+
+    /// The tags that are allowed.
+    pub fn allow(&self) -> &AllowTags {
+        &self.compiled().allow
+    }
+
+    /// Those among them that are left out all the same.
+    pub fn ignore(&self) -> &[IgnorePattern] {
+        &self.compiled().ignore
+    }
+
+    /// Whether every tag passes.
+    pub fn admits_all(&self) -> bool {
+        self.allow.is_none() && self.ignore.is_empty()
+    }
+
+    /// Whether this filter has been used.
+    pub fn is_compiled(&self) -> bool {
+        self.compiled.get().is_some()
+    }
+
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| Compiled {
+            allow: AllowTags::new(self.allow.as_deref()),
+            ignore: self.ignore.iter().map(|pattern| IgnorePattern::new(pattern)).collect(),
+        })
     }
 
     /// Whether `tag` passes, and if not, what stopped it.
     pub fn judge(&self, tag: &Tag) -> Result<(), Reason> {
-        let tag = tag.as_str();
-        if !self.allow.allows(tag) {
+        let (tag, Compiled { allow, ignore }) = (tag.as_str(), self.compiled());
+        if !allow.allows(tag) {
             Err(Reason::NotAllowed)
-        } else if self.ignore.iter().any(|pattern| pattern.ignores(tag)) {
+        } else if ignore.iter().any(|pattern| pattern.ignores(tag)) {
             Err(Reason::Ignored)
         } else {
             Ok(())
@@ -188,7 +232,7 @@ impl TagFilter {
     /// What is broken in the filter, loudest first, and what to write instead. The listed tags
     /// show what a correction would come to.
     pub fn findings<'a>(&self, listed: impl Iterator<Item = &'a Tag> + Clone) -> Vec<Finding> {
-        let allow = match &self.allow {
+        let allow = match self.allow() {
             AllowTags::Broken(fault) => Some(Finding {
                 severity: Severity::Error,
                 reason: "AllowTagsSyntax",
@@ -197,7 +241,32 @@ impl TagFilter {
             }),
             AllowTags::Any | AllowTags::Matching(_) => None,
         };
-        allow.into_iter().chain(self.ignore.iter().filter_map(useless)).collect()
+        allow.into_iter().chain(self.ignore().iter().filter_map(useless)).collect()
+    }
+
+    fn texts(&self) -> (Option<&str>, &[Box<str>]) {
+        (self.allow.as_deref(), &self.ignore)
+    }
+}
+
+impl PartialEq for TagFilter {
+    fn eq(&self, other: &Self) -> bool {
+        self.texts() == other.texts()
+    }
+}
+
+impl Eq for TagFilter {}
+
+impl Hash for TagFilter {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.texts().hash(state);
+    }
+}
+
+impl fmt::Debug for TagFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (allow, ignore) = self.texts();
+        f.debug_struct("TagFilter").field("allow", &allow).field("ignore", &ignore).finish()
     }
 }
 

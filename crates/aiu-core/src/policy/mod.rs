@@ -20,6 +20,9 @@ pub use reason::Reason;
 pub use semver::SemverRange;
 pub use strategy::{Merit, PolicyError, StrategyNote, UpdateStrategy};
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use crate::image::Platform;
 
 /// Everything that decides which tag of a repository is wanted.
@@ -44,5 +47,20 @@ impl UpdatePolicy {
         platforms.sort_unstable();
         platforms.dedup();
         Self { strategy, filter, platforms }
+    }
+}
+
+/// Makes equal policies one, so that what a filter compiles to is made once for all images that
+/// ask the same, and is held once.
+#[derive(Debug, Default)]
+pub struct Policies(HashSet<Arc<UpdatePolicy>>);
+
+impl Policies {
+    /// Puts in place of `policy` the first one that was equal to it.
+    pub fn share(&mut self, policy: &mut Arc<UpdatePolicy>) {
+        match self.0.get(policy) {
+            Some(first) => *policy = Arc::clone(first),
+            None => drop(self.0.insert(Arc::clone(policy))),
+        }
     }
 }

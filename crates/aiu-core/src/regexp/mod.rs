@@ -17,6 +17,12 @@ use std::hash::{Hash, Hasher};
 
 use regex::{Regex, RegexBuilder};
 
+#[cfg(test)]
+thread_local! {
+    /// How many expressions this thread has compiled.
+    pub(crate) static COMPILED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
 /// Longest expression that is read, in bytes. An annotation holds 256 KiB at most, and
 /// nobody lists that many tags by hand.
 const MAX_LENGTH: usize = 32 * 1024;
@@ -102,6 +108,8 @@ fn excerpt(text: &str) -> String {
 impl GoRegexp {
     /// Compiles an expression, within fixed limits of time and memory.
     pub fn new(text: &str) -> Result<Self, InvalidRegexp> {
+        #[cfg(test)]
+        COMPILED.set(COMPILED.get() + 1);
         if text.len() > MAX_LENGTH {
             return Err(InvalidRegexp::TooLong(text.len()));
         }

@@ -61,7 +61,7 @@ impl Lines {
 
     /// An expression that allows nothing is told before anything else (spec 11 CLI-016).
     pub(super) fn filter(&self, filter: &TagFilter) {
-        if let AllowTags::Broken(fault) = &filter.allow {
+        if let AllowTags::Broken(fault) = filter.allow() {
             self.warn(&fault.to_string());
         }
     }
