@@ -20,7 +20,10 @@ impl<'t> Tree<'t> {
     /// levels and more than four million values are refused, aliases are not expanded.
     pub(in crate::edit) fn parse(text: &'t str) -> Result<Self, EditError> {
         #[cfg(test)]
-        super::PARSED.set(super::PARSED.get() + 1);
+        {
+            super::PARSED.set(super::PARSED.get() + 1);
+            super::PARSED_BYTES.set(super::PARSED_BYTES.get() + text.len());
+        }
         let options = options! { emit_anchor_events: true, emit_comments: false, block_scalar_eof_without_line_feed: true };
         let mut builder = Builder::new(text);
         for event in Parser::new_from_str_with_options(text, options) {

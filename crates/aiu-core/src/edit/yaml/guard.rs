@@ -1,18 +1,40 @@
 //! The proof behind every edit: the new text is parsed, and only what was planned may differ.
+//!
+//! What stands before and behind the documents that change is compared byte by byte: between two
+//! `---` nothing of one document reaches into the next, so the same bytes are the same values.
+
+use std::ops::Range;
 
 use super::super::{EditError, Problem};
 use super::plan::{Change, Plan, Slot};
 use super::print::Value;
 use super::tree::{Kind, NodeId, Place, Tag, Tree};
 
+/// Begins a document.
+const MARKER: &str = "---";
+
 /// Refuses a text that is not the old one with the plan's changes.
 pub(super) fn check(plan: &Plan<'_, '_>, text: &str) -> Result<(), EditError> {
-    let new = Tree::parse(text)
-        .map_err(|error| refused(format!("the whole text, which could not be read ({error})")))?;
-    let twins = vec![None; plan.tree.nodes.len()];
-    let mut walk =
-        Walk { plan, old: plan.tree, new: &new, twins, aliases: Vec::new(), todo: Vec::new() };
-    walk.documents()?;
+    let part = Part::of(plan);
+    let changed =
+        part.of_new(text).ok_or_else(|| refused("a document that was to stay".to_owned()))?;
+    let new = Tree::parse(changed).map_err(|mut error| {
+        error.line = error.line.map(|line| line + part.before.lines().count());
+        refused(format!("the whole text, which could not be read ({error})"))
+    })?;
+    let documents = &plan.tree.documents[part.documents.clone()];
+    let ends = documents.first().zip(documents.last());
+    let nodes = ends.map_or(0..0, |(first, last)| first.nodes.start..last.nodes.end);
+    let mut walk = Walk {
+        plan,
+        old: plan.tree,
+        new: &new,
+        twins: vec![None; nodes.len()],
+        first: nodes.start,
+        aliases: Vec::new(),
+        todo: Vec::new(),
+    };
+    walk.documents(part.documents)?;
     while let Some((old, new)) = walk.todo.pop() {
         if !walk.agrees(old, new) {
             return Err(walk.differs_at(old));
@@ -26,13 +48,52 @@ fn refused(what: String) -> EditError {
     EditError { problem: Problem::Guard(what), line: None }
 }
 
+/// The documents of the old text from the first to the last that change, and what stands around
+/// them.
+struct Part<'t> {
+    documents: Range<usize>,
+    before: &'t str,
+    behind: &'t str,
+}
+
+impl<'t> Part<'t> {
+    /// It begins with a `---` and ends before one. Where there is none, it reaches to the end of
+    /// the text: a document that is introduced otherwise may belong to directives before it.
+    fn of(plan: &Plan<'_, 't>) -> Self {
+        let Plan { tree, changes, root } = plan;
+        let documents = &tree.documents;
+        let holding = |node: &NodeId| documents.partition_point(|d| d.nodes.end <= node.0);
+        let marker_behind = |at: usize| {
+            let end = documents.get(at)?.end;
+            tree.text[end..].starts_with(MARKER).then_some(end)
+        };
+        let first = changes.keys().next().filter(|_| root.is_none()).map_or(0, holding);
+        let last = changes.keys().next_back().map_or(0, holding);
+        let begin = first.checked_sub(1).and_then(marker_behind).map(|at| (first, at));
+        let (first, start) = begin.unwrap_or((0, 0));
+        let end = marker_behind(last).map(|at| (last + 1, at));
+        let (past, end) = end.unwrap_or((documents.len(), tree.text.len()));
+        let (before, behind) = (&tree.text[..start], &tree.text[end..]);
+        Self { documents: first..past, before, behind }
+    }
+
+    /// What stands in its place in a new text; `None` if anything around it is not as it was.
+    fn of_new<'n>(&self, text: &'n str) -> Option<&'n str> {
+        let part = text.strip_prefix(self.before)?.strip_suffix(self.behind)?;
+        let begins = self.before.is_empty() || part.starts_with(MARKER);
+        let ends = self.behind.is_empty() || part.is_empty() || part.ends_with(['\n', '\r']);
+        (begins && ends).then_some(part)
+    }
+}
+
 /// Old and new text side by side. A list of pairs to compare takes the place of recursion.
 struct Walk<'a, 't> {
     plan: &'a Plan<'a, 't>,
     old: &'a Tree<'t>,
     new: &'a Tree<'a>,
-    /// By old node, the new node in its place.
+    /// By old node, from `first` on, the new node in its place.
     twins: Vec<Option<NodeId>>,
+    first: u32,
     /// Old alias, what it stood for, what its twin stands for.
     aliases: Vec<(NodeId, NodeId, NodeId)>,
     todo: Vec<(NodeId, NodeId)>,
@@ -40,16 +101,17 @@ struct Walk<'a, 't> {
 
 impl Walk<'_, '_> {
     fn twin(&self, old: NodeId) -> Option<NodeId> {
-        self.twins[old.0 as usize]
+        self.twins[(old.0 - self.first) as usize]
     }
 
-    fn documents(&mut self) -> Result<(), EditError> {
+    /// Compares the new documents with these of the old text.
+    fn documents(&mut self, part: Range<usize>) -> Result<(), EditError> {
         let added = self.plan.root.as_ref();
-        let count = self.old.documents.len().max(usize::from(added.is_some()));
+        let count = part.len().max(usize::from(added.is_some()));
         if self.new.documents.len() != count {
             return Err(refused("the number of documents".to_owned()));
         }
-        for (at, new) in self.new.documents.iter().enumerate() {
+        for (at, new) in (part.start..).zip(&self.new.documents) {
             let old = self.old.documents.get(at);
             if new.duplicate.is_some() && old.is_none_or(|old| old.duplicate.is_none()) {
                 return Err(refused("a key, which would then stand twice".to_owned()));
@@ -68,7 +130,7 @@ impl Walk<'_, '_> {
 
     /// Compares one pair, and notes its children for later.
     fn agrees(&mut self, old: NodeId, new: NodeId) -> bool {
-        self.twins[old.0 as usize] = Some(new);
+        self.twins[(old.0 - self.first) as usize] = Some(new);
         let change = self.plan.changes.get(&old);
         if !self.same_properties(old, new, change) {
             return false;

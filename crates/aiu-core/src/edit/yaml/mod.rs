@@ -27,6 +27,8 @@ mod tests;
 thread_local! {
     /// How many texts this thread has parsed.
     pub(super) static PARSED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    /// How many bytes those were.
+    pub(super) static PARSED_BYTES: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 pub(super) use plan::{Plan, Slot};

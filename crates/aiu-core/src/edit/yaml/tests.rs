@@ -1,7 +1,7 @@
 //! Odd places in a text, each set, extended or refused on its own.
 
 use super::tree::Style;
-use super::{Plan, Slot, Tree, Value, guard, scalar};
+use super::{PARSED_BYTES, Plan, Slot, Tree, Value, guard, scalar};
 use crate::edit::helm_values::{Assignment, Role, set};
 use crate::edit::{EditError, Edited, Problem};
 
@@ -240,6 +240,56 @@ fn the_guard_sees_every_other_difference() {
     plan.arrange(list, vec![Slot::Old(0), Slot::Old(2), Slot::Old(1), Slot::Old(3)]);
     let error = plan.finish().unwrap_err();
     assert_eq!(error.problem, Problem::Guard("'list[1]'".to_owned()));
+}
+
+/// Documents before and behind the ones that change are compared, not parsed again.
+#[test]
+fn the_guard_sees_differences_in_every_document() {
+    let text = "a: |+\n  1\n\n---\ntag: v1\n---\nb: 2\n";
+    let tree = Tree::parse(text).unwrap();
+    let mut plan = Plan::new(&tree);
+    let root = tree.root(1).unwrap().unwrap();
+    plan.set(tree.get(root, "tag").unwrap(), "v2").unwrap();
+    let planned = text.replace("tag: v1", "tag: v2");
+    assert_eq!(guard::check(&plan, &planned), Ok(()));
+    #[rustfmt::skip]
+    let tampered = [
+        ("tag: v2", "tag: v1"), ("tag: v2", "tag: v2\nc: 3"), ("tag: v2", "tag: [v2"), ("tag: v2\n", "tag: v2"),
+        ("a: |+", "b: |+"), ("  1\n\n", "  1\n"), ("b: 2", "b: 3"), ("b: 2\n", ""), ("b: 2\n", "b: 2\n---\n"),
+        ("---\ntag", "tag"), ("---\ntag", "--- \n---\ntag"), ("---\ntag", "...\ntag"), ("---\nb", "b"),
+        ("---\nb", "---\n---\nb"), ("---\nb", " ---\nb"), ("v2\n---", "v2\n...\n---\n---"),
+    ];
+    for (from, to) in tampered {
+        let text = planned.replacen(from, to, 1);
+        assert!(guard::check(&plan, &text).is_err(), "{from} became {to}");
+    }
+    let refused = guard::check(&plan, &planned.replace("v2", "[")).unwrap_err();
+    assert!(refused.to_string().contains("line 5"), "{refused}");
+}
+
+#[test]
+fn the_guard_parses_the_documents_that_change() {
+    let parsed = |text: &str, documents: &[usize]| {
+        let tree = Tree::parse(text).unwrap();
+        let mut plan = Plan::new(&tree);
+        for &document in documents {
+            let root = tree.root(document).unwrap().unwrap();
+            plan.set(tree.get(root, "tag").unwrap(), "new").unwrap();
+        }
+        let before = PARSED_BYTES.get();
+        let Ok(Edited::Changed(text)) = plan.finish() else { panic!("{text} is not changed") };
+        (PARSED_BYTES.get() - before, text.len())
+    };
+    let document = "---\ntag: old\n";
+    let many = document.repeat(1_000);
+    for at in [[0], [500], [999]] {
+        assert_eq!(parsed(&many, &at), (document.len(), many.len()), "document {at:?}");
+    }
+    assert_eq!(parsed(&many, &[3, 700]).0, 698 * document.len());
+    // Without a marker of its own a document is read with what stands around it.
+    let (all, length) =
+        parsed("tag: old\n...\n# c\ntag: old\n...\n%YAML 1.2\n---\ntag: old\n", &[1]);
+    assert_eq!(all, length);
 }
 
 #[test]
