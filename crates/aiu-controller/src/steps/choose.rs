@@ -240,8 +240,11 @@ mod tests {
     #[test]
     fn images_of_one_policy_share_what_it_compiles_to() {
         let rows = rows();
-        let policies: HashMap<*const UpdatePolicy, &UpdatePolicy> =
-            rows.iter().filter_map(|row| row.image.policy.as_deref().ok()).map(|p| (std::ptr::from_ref(p), p)).collect();
+        let policies: HashMap<*const UpdatePolicy, &UpdatePolicy> = rows
+            .iter()
+            .filter_map(|row| row.image.policy.as_deref().ok())
+            .map(|p| (std::ptr::from_ref(p), p))
+            .collect();
         assert_eq!(policies.len(), 3);
         let compiled = || policies.values().filter(|policy| policy.filter.is_compiled()).count();
         assert_eq!(compiled(), 0);

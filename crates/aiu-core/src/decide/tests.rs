@@ -242,9 +242,34 @@ fn a_strategy_says_what_it_needs() {
 }
 
 #[test]
-fn a_missing_answer_has_a_word() {
+fn what_keeps_an_update_from_being_made_has_a_word() {
     let unanswered = super::Unanswered { tag: "1.0".parse().unwrap() };
     assert_eq!(unanswered.reason(), "NotInspected");
+    let tag = |text: &str| text.parse::<Tag>().unwrap();
+    let downgrade = HoldReason::WouldDowngrade { current: tag("2"), best: tag("1") };
+    let reverted = HoldReason::Reverted { now: "1".to_owned(), wanted: "2".to_owned() };
+    assert_eq!((downgrade.reason(), reverted.reason()), ("WouldDowngrade", "Reverted"));
+}
+
+/// The numbers of the log line "found … from … tags eligible for consideration".
+#[test]
+fn lists_are_counted() {
+    #[rustfmt::skip]
+    let rows = [
+        // strategy, image, ignoreTags, tags listed, listed, passed the filters, candidates
+        ("semver", "app:^1", "dev*", "1.0.0 1.1.0 2.0.0 latest dev-1", 5, 4, 2),
+        ("semver", "app",    "*",    "1.0.0 1.1.0",                    2, 0, 0),
+        ("alphabetical", "app", "",  "a",                              1, 1, 1),
+        ("digest", "app:a",  "",     "a b",                            2, 1, 1),
+        ("semver", "app",    "",     "",                               0, 0, 0),
+    ];
+    for (strategy, image, ignore, tags, all, considered, candidates) in rows {
+        let tags = listed(tags);
+        assert_eq!((tags.len(), tags.is_empty()), (all, all == 0), "{image}");
+        let list = shortlist(&asked(strategy, image, "", ignore).policy, &tags);
+        assert_eq!((list.len(), list.is_empty()), (all, all == 0), "{image}");
+        assert_eq!((list.considered(), list.candidates.len()), (considered, candidates), "{image}");
+    }
 }
 
 /// Without its answers a list decides nothing, rather than by name.
@@ -282,6 +307,7 @@ fn a_tag_is_followed_by_its_digest() {
         ("other@sha256:new",  "latest=sha256:new", "up to date; other (current) is not the tag that the digest strategy follows"),
         ("@sha256:new",       "latest=sha256:new", "up to date; other is not the tag that the digest strategy follows"),
         ("",                  "latest=sha256:new", "update to latest@sha256:new; other is not the tag that the digest strategy follows"),
+        ("latest",            "latest=undated",    "no candidate: no tag has an image manifest; latest (current) has no image manifest in the registry; other is not the tag that the digest strategy follows"),
         ("latest",            "latest=gone",       "no candidate: no tag has an image manifest; latest (current) has no image manifest in the registry; other is not the tag that the digest strategy follows"),
     ];
     let asked = asked("digest", "app:latest", "", "");

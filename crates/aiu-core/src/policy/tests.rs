@@ -185,3 +185,17 @@ fn only_a_followed_tag_needs_no_listing() {
         );
     }
 }
+
+/// The words that explanations and `test` say of an order by age.
+#[test]
+fn sources_of_dates_have_names() {
+    let rows = [
+        (DateSource::ImageConfig, "build dates"),
+        (DateSource::PushDate, "push dates"),
+        (DateSource::ListOrder(ListOrder::LatestFirst), "the registry's own order"),
+        (DateSource::ListOrder(ListOrder::LatestLast), "the registry's own order"),
+    ];
+    for (source, name) in rows {
+        assert_eq!(source.to_string(), name);
+    }
+}

@@ -1,3 +1,5 @@
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use super::*;
 use crate::image::Tag;
 
@@ -72,6 +74,24 @@ fn metadata_and_spelling_do_not_count() {
 fn a_plain_version_owns_no_memory_of_the_heap() {
     let plain = Version::of(&"v1.27.3".parse::<Tag>().unwrap()).unwrap();
     assert_eq!((plain.pre_release(), plain.metadata()), (None, None));
+    let full = version("1.27.3-rc.1+b.2");
+    assert_eq!((full.pre_release(), full.metadata()), (Some("rc.1"), Some("b.2")));
+}
+
+/// What is equal must hash alike; what is not is kept apart, or maps of policies become lists.
+#[test]
+fn versions_and_constraints_hash_as_they_compare() {
+    fn hash(value: impl Hash) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        hasher.finish()
+    }
+    assert_eq!(hash(version("v1.2+a")), hash(version("1.2.0+b")));
+    for other in ["1.2.1", "1.2.0-rc", "2.2.0"] {
+        assert_ne!(hash(version("1.2.0")), hash(version(other)), "{other}");
+    }
+    assert_eq!(hash(constraint("*")), hash(VersionConstraint::any()));
+    assert_ne!(hash(constraint("1.x")), hash(constraint("2.x")));
 }
 
 /// Spec 10 §4.3; the vectors hold the long list.
@@ -122,6 +142,9 @@ fn broken_constraints_say_why() {
         (">1<2",      "improper constraint: >1<2"),
         ("^1 1 - 2",  "improper constraint: ^1 1 - 2"),
         ("1|2",       "constraint parser error: '1|2' is not a version"),
+        ("1.2.3-a.",  "improper constraint: 1.2.3-a."),
+        ("1.2.3+a.",  "improper constraint: 1.2.3+a."),
+        ("1-a..b",    "improper constraint: 1-a..b"),
         ("1.2.3-01",  "constraint parser error: '1.2.3-01' is not a version"),
     ];
     for (text, message) in rows {

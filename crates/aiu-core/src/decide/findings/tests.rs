@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
-use super::super::tests::{asked, listed, options, running};
-use super::super::{decide, shortlist};
+use super::super::tests::{Asked, asked, listed, options, running};
+use super::super::{Inspection, decide, shortlist};
 use super::findings;
+use crate::policy::UpdatePolicy;
 use crate::regexp::GoRegexp;
 
 /// The findings of one decision: `Reason: found -> fix`.
@@ -115,5 +116,26 @@ fn an_unused_range_weighs_more_than_an_unused_tag() {
         let findings = findings(&decision, &asked.policy, &asked.image, None);
         let of = |finding: &crate::report::Finding| (finding.reason, finding.severity);
         assert_eq!(findings.iter().map(of).collect::<Vec<_>>(), [("ConstraintUnused", severity)]);
+    }
+}
+
+/// The platforms that were wanted are named, where the policy names any.
+#[test]
+fn images_for_other_platforms_are_told_with_the_wanted_ones() {
+    let rows = [
+        (vec!["linux/arm64", "linux/amd64"], "platform (linux/amd64, linux/arm64); a"),
+        (vec![], "platform; a"),
+    ];
+    for (platforms, expected) in rows {
+        let Asked { image, policy } = asked("newest-build", "app", "regexp:.", "");
+        let platforms = platforms.into_iter().map(|text| text.parse().unwrap()).collect();
+        let policy = UpdatePolicy::new(policy.strategy, policy.filter, platforms);
+        let answers = [("a".parse().unwrap(), Inspection::WrongPlatform)].into();
+        let list = Arc::new(shortlist(&policy, &listed("a")).inspected(&answers).unwrap());
+        let decision = decide(&list, &policy, &image, None, &options());
+        let findings = findings(&decision, &policy, &image, None);
+        assert_eq!(findings.len(), 1);
+        let found = &findings[0].found;
+        assert_eq!(*found, format!("1 of 1 tags: each is not built for a wanted {expected}"));
     }
 }
