@@ -141,15 +141,11 @@ struct Taken<'a> {
 
 impl<'a> Taken<'a> {
     fn node(&mut self, node: NodeId, by: &'a Assignment<'a>) -> Result<(), EditError> {
-        match self.nodes.insert(node, by) {
-            Some(other) if other.path != by.path && other.value != by.value => {
-                Err(overlap(other, by))
-            }
-            _ => Ok(()),
-        }
+        after(self.nodes.insert(node, by), by)
     }
 
-    /// Keys that are to be made below a mapping: none may lie within another.
+    /// Keys that are to be made below a mapping: none may lie within another, nor be another in
+    /// other words.
     fn new_key(
         &mut self,
         mapping: Option<NodeId>,
@@ -165,8 +161,15 @@ impl<'a> Taken<'a> {
         if let Some(other) = above.or(within.map(|(_, other)| other)) {
             return Err(overlap(other, by));
         }
-        self.new.insert(place, by);
-        Ok(())
+        after(self.new.insert(place, by), by)
+    }
+}
+
+/// Whether a place may hold what `by` says behind what an earlier assignment said.
+fn after(earlier: Option<&Assignment<'_>>, by: &Assignment<'_>) -> Result<(), EditError> {
+    match earlier {
+        Some(other) if other.path != by.path && other.value != by.value => Err(overlap(other, by)),
+        _ => Ok(()),
     }
 }
 

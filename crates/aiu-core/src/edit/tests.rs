@@ -295,6 +295,8 @@ fn keys_that_overlap_are_refused_by_name() {
         (indexed,                  helm("", "images[1].tag"), a, helm("", "images.1.tag"), b, "'images[1].tag' and 'images.1.tag'"),
         (indexed,                  helm("", "images[1].tag"), a, helm("", "images.1.tag"), "acme/c:v1", ""),
         (indexed,                  helm("", "images[0].tag"), a, helm("", "images.1.tag"), b, ""),
+        ("images: [{x: 1}]\n",     helm("", "images.0.tag"), a, helm("", "images[0].tag"), b, "'images.0.tag' and 'images[0].tag'"),
+        ("images: [{x: 1}]\n",     helm("", "images.0.tag"), a, helm("", "images[0].tag"), "acme/c:v1", ""),
         ("x: 1\n",                 spec("ima"),              a, spec("images.x"),        b, ""),
         ("x: 1\n",                 spec("a.image"),          a, spec("b.image.tag"),     b, ""),
         ("",                       helm("image.name", "image.tag"), a, spec("image.ref"), b, ""),
