@@ -3,12 +3,14 @@
 //! This is the one place where raw settings are read. What cannot be understood becomes a
 //! [`Dropped`] entry with its reason, and never keeps another image from being updated.
 
+mod names;
+
 use std::sync::Arc;
 
 use aiu_core::batch::{AppName, Author, BranchKey, FilePath, InvalidPath};
-use aiu_core::edit::{FileKind, HelmKeys, ManifestFolder, PluginKeys, SourceRef};
+use aiu_core::edit::{FileKind, ManifestFolder, SourceRef};
 use aiu_core::image::{
-    ConfiguredImage, ImageReference, InvalidConfiguredImage, InvalidPlatform, Platform, Repository,
+    ConfiguredImage, ImageReference, InvalidConfiguredImage, InvalidPlatform, Platform,
 };
 use aiu_core::outcome::{Failure, ImageKey, Stage};
 use aiu_core::policy::{StrategyNote, TagFilter, UpdatePolicy, UpdateStrategy};
@@ -18,13 +20,10 @@ use aiu_core::report::{Finding, Severity};
 use crate::annotations;
 use crate::application::Application;
 use crate::image_updater::{
-    CommonUpdateSettings, ImageConfig, ImageUpdater, ImagesVerification, ManifestTargets,
-    TargetKeys, WriteBackConfig,
+    CommonUpdateSettings, ImageConfig, ImageUpdater, ImagesVerification, WriteBackConfig,
 };
 use crate::origin::{self, Layer, Level, Places, Setting};
-use crate::plan::{
-    Dropped, GitTarget, KeyPlace, Target, TargetFile, TargetNames, TrackedImage, WorkPlan,
-};
+use crate::plan::{Dropped, GitTarget, KeyPlace, Target, TargetFile, TrackedImage, WorkPlan};
 use crate::select::Matched;
 use crate::source::{Chosen, SourceType, choose, is_override_file};
 use crate::write_back::{self, GitWriteBack, TargetSetting, WriteBack};
@@ -322,7 +321,7 @@ impl OneApplication<'_> {
             identifier.parse().map_err(|error: InvalidConfiguredImage| {
                 unusable("ImageListInvalid", error.to_string())
             })?;
-        let names = names(image).map_err(|cause| unusable("ImageListInvalid", cause))?;
+        let names = names::of(image).map_err(|cause| unusable("ImageListInvalid", cause))?;
         let own = image.common_update_settings.clone().unwrap_or_default();
         let settings = own.over(&effective.settings);
         let endpoint = self.context.registries.endpoint_for(&configured.repository);
@@ -522,8 +521,8 @@ fn manifest_folder(
     Ok(ManifestFolder {
         folder: FilePath::join(chosen.source.path.as_deref().unwrap_or(""), path)?,
         recurse: directory.recurse,
-        include: text(directory.include.as_ref()),
-        exclude: text(directory.exclude.as_ref()),
+        include: names::text(directory.include.as_ref()),
+        exclude: names::text(directory.exclude.as_ref()),
     })
 }
 
@@ -536,56 +535,6 @@ fn meant(images: &[ImageConfig]) -> Option<SourceType> {
         Some(SourceType::Kustomize)
     } else {
         None
-    }
-}
-
-/// The names of one image in its manifests (spec 21 §4.5, §8.1).
-fn names(image: &ImageConfig) -> Result<TargetNames, String> {
-    let empty = ManifestTargets::default();
-    let targets = image.manifest_targets.as_ref().unwrap_or(&empty);
-    let set = [targets.helm.is_some(), targets.kustomize.is_some(), targets.plugin.is_some()];
-    if set.iter().filter(|set| **set).count() > 1 {
-        return Err("only one of the fields (Helm, Kustomize, Plugin) should be set, dictating the update method".to_owned());
-    }
-    // Without an alias nothing ties the keys to the image (spec 30 §4.3).
-    let helm = targets.helm.as_ref().filter(|_| !image.alias.is_empty());
-    let kustomize = targets.kustomize.as_ref().map(|k| k.name.trim()).filter(|n| !n.is_empty());
-    Ok(TargetNames {
-        helm: helm_keys(helm),
-        kustomize: kustomize.map(|name| (Arc::from(name), kustomize_image(name))),
-        plugin: targets.plugin.as_ref().and_then(plugin_keys),
-        named: helm.is_some_and(|keys| *keys != TargetKeys::default())
-            || kustomize.is_some()
-            || targets.plugin.is_some(),
-    })
-}
-
-fn kustomize_image(name: &str) -> Option<Repository> {
-    name.parse::<ImageReference>().ok().map(|image| image.repository)
-}
-
-fn text(key: Option<&String>) -> Option<Arc<str>> {
-    key.map(|key| key.trim()).filter(|key| !key.is_empty()).map(Arc::from)
-}
-
-fn helm_keys(keys: Option<&TargetKeys>) -> HelmKeys {
-    let keys = keys.cloned().unwrap_or_default();
-    match text(keys.spec.as_ref()) {
-        Some(spec) => HelmKeys::Spec(spec),
-        None => HelmKeys::NameAndTag {
-            name: Some(text(keys.name.as_ref()).unwrap_or_else(|| "image.name".into())),
-            tag: Some(text(keys.tag.as_ref()).unwrap_or_else(|| "image.tag".into())),
-        },
-    }
-}
-
-fn plugin_keys(keys: &TargetKeys) -> Option<PluginKeys> {
-    match (text(keys.spec.as_ref()), text(keys.name.as_ref())) {
-        (Some(spec), _) => Some(PluginKeys::Spec(spec)),
-        (None, Some(name)) => {
-            Some(PluginKeys::NameAndTag { name: Some(name), tag: text(keys.tag.as_ref()) })
-        }
-        (None, None) => None,
     }
 }
 

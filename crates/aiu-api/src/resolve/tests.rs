@@ -1,3 +1,5 @@
+use aiu_core::edit::HelmKeys;
+
 use super::*;
 use crate::select::select;
 
@@ -276,6 +278,6 @@ fn keys_need_an_alias_and_have_defaults() {
     for (alias, helm, expected) in rows {
         let text = format!("{{alias: '{alias}', imageName: x, manifestTargets: {{helm: {helm}}}}}");
         let image: ImageConfig = serde_saphyr::from_str(&text).unwrap();
-        assert_eq!(names(&image).unwrap().helm, expected, "{text}");
+        assert_eq!(names::of(&image).unwrap().helm, expected, "{text}");
     }
 }
