@@ -34,6 +34,12 @@ fn application(name: &str, image: &str, source: &Value, by_git: bool) -> String 
 }
 
 impl Counts {
+    /// Applications of git alone.
+    fn in_git(remotes: usize, applications_per_remote: usize) -> Self {
+        let (files, applications_per_file) = (0, 0);
+        Self { repositories: 40, remotes, applications_per_remote, files, applications_per_file }
+    }
+
     fn image(self, number: usize) -> String {
         format!("ghcr.test/org/app-{}", number % self.repositories)
     }
@@ -117,16 +123,10 @@ impl Counts {
 
 #[test]
 fn two_hundred_applications_cost_forty_listings_and_ten_pushes() {
-    let (remotes, applications_per_remote) = (10, 10);
-    let (files, applications_per_file) = (20, 5);
-    let repositories = 40;
-    Counts { repositories, remotes, applications_per_remote, files, applications_per_file }.play();
+    Counts { files: 20, applications_per_file: 5, ..Counts::in_git(10, 10) }.play();
 }
 
 #[test]
 fn five_hundred_applications_of_twenty_repositories_are_twenty_pushes() {
-    let (remotes, applications_per_remote) = (20, 25);
-    let (files, applications_per_file) = (0, 0);
-    let repositories = 40;
-    Counts { repositories, remotes, applications_per_remote, files, applications_per_file }.play();
+    Counts::in_git(20, 25).play();
 }
