@@ -7,6 +7,7 @@ use aiu_api::image_updater::{ImageUpdater, ImageUpdaterSpec, ImageUpdaterStatus}
 use aiu_api::{PREFIX, patch};
 use aiu_core::batch::AppName;
 use kube::api::ObjectMeta;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::wire::{ApplicationStatus, Applications, ImageUpdaters, Wire};
@@ -43,9 +44,9 @@ impl Seen for SeenApplication {
         let ObjectMeta { resource_version, uid, .. } = &wire.metadata;
         let (version, uid) = (resource_version.as_deref(), uid.as_deref());
         let (version, uid) = (version.unwrap_or_default().into(), uid.unwrap_or_default().into());
-        let (spec, status) = (serde_json::from_value(wire.spec), status(wire.status));
+        let (spec, status) = (understood("spec", wire.spec), status(wire.status));
         let problem = [spec.as_ref().err(), status.as_ref().err()].into_iter().flatten().next();
-        let problem = problem.map(ToString::to_string);
+        let problem = problem.cloned();
         let application = Application {
             metadata: metadata(wire.metadata),
             spec: spec.unwrap_or_else(|_| ApplicationSpec::default()),
@@ -59,9 +60,18 @@ impl Seen for SeenApplication {
 
 fn status(
     wire: Option<ApplicationStatus>,
-) -> Result<aiu_api::application::ApplicationStatus, serde_json::Error> {
+) -> Result<aiu_api::application::ApplicationStatus, String> {
     let Some(wire) = wire else { return Ok(aiu_api::application::ApplicationStatus::default()) };
-    serde_json::from_value(serde_json::to_value(wire)?)
+    understood("status", serde_json::to_value(wire).map_err(|error| error.to_string())?)
+}
+
+/// A part of an object as one of our types, or which field of it is not what it should be.
+fn understood<T: DeserializeOwned>(part: &str, value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let at = if path == "." { String::new() } else { format!(".{path}") };
+        format!("{part}{at}: {}", error.inner())
+    })
 }
 
 /// The metadata that selection and annotations need. Annotations of others, which are often
@@ -117,7 +127,7 @@ impl Seen for SeenUpdater {
         let finalizers = meta.finalizers.clone().unwrap_or_default();
         let resource = match spec {
             Value::Null => Ok(ImageUpdaterSpec::default()),
-            spec => serde_json::from_value(spec).map_err(|error| {
+            spec => understood("spec", spec).map_err(|error| {
                 format!("the spec of ImageUpdater {name} cannot be read: {error}; correct the field, or apply the CRD of this version")
             }),
         };
@@ -181,11 +191,13 @@ mod tests {
     #[test]
     fn an_object_that_cannot_be_understood_is_still_one() {
         let seen = application(r#"{"metadata":{"name":"a"},"spec":{"sources":"none"}}"#);
-        assert!(seen.problem.is_some());
+        let problem = seen.problem.unwrap();
+        assert!(problem.starts_with("spec.sources: invalid type: string"), "{problem}");
         let text = r#"{"metadata":{"name":"u","namespace":"n"},"spec":{"applicationRefs":[{"namePattern":1}]}}"#;
         let seen = SeenUpdater::of(serde_json::from_str(text).unwrap());
         let problem = seen.resource.unwrap_err();
-        assert!(problem.contains("n/u") && problem.contains("expected a string"), "{problem}");
+        let expected = "the spec of ImageUpdater n/u cannot be read: spec.applicationRefs[0].namePattern: invalid type: integer `1`, expected a string; ";
+        assert!(problem.starts_with(expected), "{problem}");
     }
 
     #[test]
