@@ -1,6 +1,7 @@
 //! The Kubernetes API as the cluster: stores filled by watches, and the calls that passes make.
 //!
-//! Nothing is listed after the start, Secrets are asked for by name, and an Application is
+//! Nothing is listed after the start (what git needs, from the first pass that writes to it), the
+//! Secrets of registries are asked for by name, and an Application is
 //! changed by a guarded JSON Patch alone: a PUT would drop the fields that we do not decode.
 
 pub mod error;
@@ -66,6 +67,7 @@ pub struct Api {
     pub applications: Store<SeenApplication>,
     /// The resources of the scope.
     pub updaters: Store<SeenUpdater>,
+    git: git::GitWatch,
     leadership: Leadership,
 }
 
@@ -80,7 +82,8 @@ impl Api {
     pub fn new(client: Client, scope: &Scope, leadership: Leadership) -> Self {
         let applications = Store::new(scope.watches());
         let updaters = Store::new(scope.watches());
-        Self { client, applications, updaters, leadership }
+        let git = git::GitWatch::default();
+        Self { client, applications, updaters, git, leadership }
     }
 
     /// The `Application`s of a namespace, for calls.

@@ -45,12 +45,14 @@ pub struct Trouble {
     pub text: String,
     /// Whether the server does not know the kind at all.
     pub absent: bool,
+    /// Whether this account may not.
+    pub refused: bool,
 }
 
 impl Trouble {
     /// A trouble with a kind that the server knows.
     pub fn of(text: String) -> Self {
-        Self { text, absent: false }
+        Self { text, absent: false, refused: false }
     }
 }
 
@@ -83,10 +85,21 @@ impl<T: Seen> Store<T> {
         self.inner.read().watches.iter().all(|watch| watch.ready)
     }
 
+    /// Whether every watch has been complete once, or knows why it cannot be.
+    pub fn is_known(&self) -> bool {
+        self.inner.read().watches.iter().all(|watch| watch.ready || watch.trouble.is_some())
+    }
+
     /// Whether the server does not know the kind.
     pub fn is_absent(&self) -> bool {
         let inner = self.inner.read();
         inner.watches.iter().any(|watch| watch.trouble.as_ref().is_some_and(|t| t.absent))
+    }
+
+    /// Whether the server does not let this account watch.
+    pub fn is_refused(&self) -> bool {
+        let inner = self.inner.read();
+        inner.watches.iter().any(|watch| watch.trouble.as_ref().is_some_and(|t| t.refused))
     }
 
     /// What keeps watches from being up to date.
