@@ -15,6 +15,8 @@ pub struct Pass<'a> {
     pub now: &'a str,
     /// What it did, or why it failed as a whole.
     pub result: Result<Numbers, &'a str>,
+    /// Why images failed, each kind of cause once, as `Reason: sentence`.
+    pub causes: &'a [String],
     /// What it wrote, each as alias and change; nothing in a dry run.
     pub changes: &'a [ImageChange],
 }
@@ -47,7 +49,7 @@ pub fn in_progress(before: &ImageUpdaterStatus, generation: i64, now: &str) -> I
 /// The status after a pass.
 #[must_use]
 pub fn after(before: &ImageUpdaterStatus, pass: &Pass<'_>) -> ImageUpdaterStatus {
-    let &Pass { generation, now, ref result, changes } = pass;
+    let &Pass { generation, now, ref result, causes, changes } = pass;
     let numbers = result.as_ref().copied().unwrap_or_default();
     let count = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);
     let mut status = before.clone();
@@ -68,11 +70,7 @@ pub fn after(before: &ImageUpdaterStatus, pass: &Pass<'_>) -> ImageUpdaterStatus
             (false, "ReconcileFailed", format!("Reconciliation failed: {error}")),
         ),
         Ok(_) if errors > 0 => (
-            (
-                true,
-                "PartialErrors",
-                format!("{errors} error(s) occurred during image update checks."),
-            ),
+            (true, "PartialErrors", partial(errors, causes)),
             (
                 true,
                 "ReconcileCompletedWithErrors",
@@ -93,6 +91,22 @@ pub fn after(before: &ImageUpdaterStatus, pass: &Pass<'_>) -> ImageUpdaterStatus
     set(&mut status, generation, now, "Error", failing, why, what);
     set(&mut status, generation, now, "Ready", ready, grounds, sentence);
     status
+}
+
+/// How many causes a condition tells; the log and the events tell all.
+const CAUSES: usize = 3;
+
+/// The reference's sentence, and behind it what is wrong (spec 00 §5.2, S4.6).
+fn partial(errors: usize, causes: &[String]) -> String {
+    let mut text = format!("{errors} error(s) occurred during image update checks.");
+    for cause in causes.iter().take(CAUSES) {
+        text.push(' ');
+        text.push_str(cause);
+    }
+    match causes.len().saturating_sub(CAUSES) {
+        0 => text,
+        more => format!("{text} And {more} more."),
+    }
 }
 
 /// Sets one condition. When it last turned is kept unless it turns now.
@@ -208,7 +222,7 @@ mod tests {
     }
 
     fn pass(generation: i64, result: Result<Numbers, &'static str>) -> Pass<'static> {
-        Pass { generation, now: NOW, result, changes: &[] }
+        Pass { generation, now: NOW, result, causes: &[], changes: &[] }
     }
 
     fn numbers(applications: usize, updated: usize, errors: usize) -> Numbers {
@@ -246,6 +260,19 @@ mod tests {
             assert_eq!(status.last_checked_at.as_deref(), Some(NOW));
             assert_eq!(status.last_updated_at, None);
         }
+    }
+
+    #[test]
+    fn the_first_causes_stand_behind_the_number_of_errors() {
+        let causes = ["A: one.", "B: two.", "C: three.", "D: four."].map(str::to_owned);
+        let told = |count: usize| {
+            let pass = Pass { causes: &causes[..count], ..pass(1, Ok(numbers(5, 0, 4))) };
+            let status = after(&ImageUpdaterStatus::default(), &pass);
+            let error = status.conditions.iter().find(|c| c.kind == "Error").unwrap();
+            error.message.replace("4 error(s) occurred during image update checks.", "4:")
+        };
+        assert_eq!([0, 1, 3].map(told), ["4:", "4: A: one.", "4: A: one. B: two. C: three."]);
+        assert_eq!(told(4), "4: A: one. B: two. C: three. And 1 more.");
     }
 
     #[test]

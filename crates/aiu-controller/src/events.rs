@@ -114,7 +114,7 @@ impl Events {
     }
 }
 
-/// Failures and findings, as Application, reason and sentence.
+/// Failures, and findings, as Application, reason and sentence.
 fn warnings(report: &CycleReport) -> Vec<Warned> {
     let images = report.images.iter().filter_map(|image| match &image.outcome {
         Outcome::Failed(failure) | Outcome::Dropped(failure) => {
@@ -126,7 +126,12 @@ fn warnings(report: &CycleReport) -> Vec<Warned> {
     let dropped = report.dropped.iter().map(|dropped| {
         (dropped.application.clone(), dropped.failure.reason, dropped.failure.message.clone())
     });
-    let findings = report.findings.iter().map(|(application, finding)| {
+    // Why nothing can be chosen is the image's own.
+    let stuck = report.images.iter().filter(|image| matches!(image.outcome, Outcome::NoCandidate));
+    let of_images = stuck
+        .flat_map(|image| image.findings.iter().map(|finding| (&image.key.application, finding)));
+    let findings = report.findings.iter().map(|(application, finding)| (application, finding));
+    let findings = findings.chain(of_images).map(|(application, finding)| {
         (application.clone(), finding.reason, format!("{}; {}", finding.found, finding.fix))
     });
     images.chain(dropped).chain(findings).collect()

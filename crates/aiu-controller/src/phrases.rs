@@ -52,8 +52,11 @@ pub fn log(report: &CycleReport, dry_run: bool) {
 
 /// What came of one image; its fields are on every line (spec 22 §9).
 fn outcome(image: &ImageReport, dry_run: bool) {
-    let is_quiet =
-        matches!(image.outcome, Outcome::NotLive | Outcome::UpToDate | Outcome::NoCandidate);
+    let is_quiet = match image.outcome {
+        Outcome::NotLive | Outcome::UpToDate => true,
+        Outcome::NoCandidate => image.findings.is_empty(),
+        _ => false,
+    };
     if is_quiet && !tracing::enabled!(tracing::Level::DEBUG) {
         // Most images of most passes: not even the fields are put together.
         return;
@@ -93,6 +96,9 @@ fn outcome(image: &ImageReport, dry_run: bool) {
         }
         Outcome::AlreadySo => info!("New image {} already set in spec", winner(image)),
         Outcome::NoCandidate => {
+            for finding in &image.findings {
+                warn!(reason = finding.reason, "{}; {}", finding.found, finding.fix);
+            }
             debug!("No suitable image tag for upgrade found in list of available tags.");
         }
         Outcome::Held => {

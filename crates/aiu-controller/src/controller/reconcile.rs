@@ -1,5 +1,6 @@
 //! One `ImageUpdater`, once: finalizer, pass, status (spec 21 §2).
 
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -23,6 +24,7 @@ use crate::cluster::Cluster;
 use crate::cluster::api::objects::{Seen as _, SeenUpdater};
 use crate::cluster::api::wire::{ImageUpdaters, Wire, resource};
 use crate::cluster::api::{ApiError, View, within_deadline};
+use crate::crash;
 use crate::cycle::PassSettings;
 use crate::phrases;
 use crate::report::CycleReport;
@@ -166,13 +168,20 @@ impl Controller {
             (_, Interval::Once) => ACCEPTED_ONCE,
         };
         let started = Instant::now();
-        let pass = self.session.pass_over(Cluster::Api(view), &claims, &settings);
+        let pass = async {
+            crash::panic_in(&unit.name());
+            self.session.pass_over(Cluster::Api(view), &claims, &settings).await
+        };
         let report = AssertUnwindSafe(pass).catch_unwind().await;
-        let report = report.map_err(|_| {
+        let mut report = report.map_err(|_| {
             "the pass panicked: a fault of this program; please report it with the log".to_owned()
         })?;
         let took = started.elapsed();
-        phrases::log(&self.without_old_news(&unit.name(), &report), settings.dry_run);
+        // The log tells each finding once; who else is told judges for himself.
+        let fresh = self.fresh_findings(&unit.name(), &report);
+        let all = std::mem::replace(&mut report.findings, fresh);
+        phrases::log(&report, settings.dry_run);
+        report.findings = all;
         self.tell(Happened::Passed {
             unit: &unit.name(),
             report: &report,
@@ -185,15 +194,15 @@ impl Controller {
         Ok(report)
     }
 
-    /// The report without the findings that the log has already.
-    fn without_old_news(&self, unit: &AppName, report: &CycleReport) -> CycleReport {
+    /// The findings that the log does not have yet.
+    fn fresh_findings(&self, unit: &AppName, report: &CycleReport) -> Vec<(AppName, Finding)> {
         let key = |(name, finding): &(AppName, Finding)| {
             (name.clone(), finding.reason, finding.found.clone())
         };
         let fresh = self.logged.fresh(unit, report.findings.iter().map(key).collect());
         let mut findings = report.findings.clone();
         findings.retain(|found| fresh.contains(&key(found)));
-        CycleReport { findings, ..report.clone() }
+        findings
     }
 
     /// Adds our finalizer behind those of others.
@@ -289,8 +298,10 @@ impl Controller {
             }
         });
         let now = now();
+        let causes = result.map(causes).unwrap_or_default();
+        let generation = seen.generation;
         let pass =
-            Pass { generation: seen.generation, now: &now, result: numbers, changes: &changes };
+            Pass { generation, now: &now, result: numbers, causes: &causes, changes: &changes };
         let status = status::after(&self.known_status(seen), &pass);
         match self.write_status(&seen.name, &status).await {
             Ok(()) | Err(ApiError::Gone(_)) => {}
@@ -336,6 +347,23 @@ fn changes(report: &CycleReport) -> Vec<ImageChange> {
         _ => None,
     });
     updated.collect()
+}
+
+/// Why images failed: of each reason the first, as the log tells it.
+fn causes(report: &CycleReport) -> Vec<String> {
+    let failed = report.images.iter().filter_map(|image| match &image.outcome {
+        Outcome::Failed(failure) | Outcome::Dropped(failure) => {
+            Some((&image.key.application, failure))
+        }
+        _ => None,
+    });
+    let dropped = report.dropped.iter().map(|dropped| (&dropped.application, &dropped.failure));
+    let mut told = BTreeSet::new();
+    failed
+        .chain(dropped)
+        .filter(|(_, failure)| told.insert(failure.reason))
+        .map(|(app, failure)| format!("{}: {app}: {}.", failure.reason, failure.message))
+        .collect()
 }
 
 /// The time as Kubernetes writes it: whole seconds.

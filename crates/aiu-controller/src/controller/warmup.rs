@@ -15,39 +15,81 @@ use crate::cycle::{AnnotationMode, PassSettings};
 use crate::report::CycleReport;
 use crate::steps::plan;
 
+/// Whose lines these are.
+const LOGGER: &str = "warmup-cache";
+
 impl Controller {
     /// A dry pass over everything. Failures are logged and keep nobody from starting: the passes
     /// themselves will report them (spec 21 §12).
     pub(super) async fn warm_up(&self) {
-        debug!(logger = "warmup-cache", "Caches are synced. Warming up image cache...");
+        debug!(logger = LOGGER, "Caches are synced. Warming up image cache...");
         let units = self.units();
-        debug!(
-            logger = "warmup-cache",
-            "Found {} ImageUpdater CRs to process for cache warm-up.",
-            units.len()
-        );
-        if units.is_empty() {
-            info!(logger = "warmup-cache", "No ImageUpdater CRs to process");
+        let count = units.len();
+        debug!(logger = LOGGER, "Found {count} ImageUpdater CRs to process for cache warm-up.");
+        if count == 0 {
+            info!(logger = LOGGER, "No ImageUpdater CRs to process");
+        } else {
+            let webhook = false;
+            info!(
+                logger = LOGGER,
+                "Processing {count} ImageUpdater CRs (warmUp: true, webhook: {webhook})"
+            );
         }
+        let mut failed = Vec::new();
         for unit in units {
             self.health.turn();
-            let pass = std::panic::AssertUnwindSafe(self.dry_pass(&unit)).catch_unwind().await;
-            let failure = match pass {
-                Ok(report) => report.failed_updaters.into_iter().next().map(|(_, text)| text),
-                Err(_) => Some("the pass panicked".to_owned()),
-            };
-            if let Some(text) = failure {
-                error!(
-                    logger = "warmup-cache",
-                    "Failed to process ImageUpdater CRs during warm-up: CR {unit}: {text}"
-                );
+            if let Err(text) = self.warm_up_for(&unit).await {
+                failed.push(format!("CR {unit}: {text}"));
             }
         }
+        if !failed.is_empty() {
+            error!(
+                logger = LOGGER,
+                "Failed to process ImageUpdater CRs during warm-up: failed to process {} ImageUpdater CRs: [{}]",
+                failed.len(),
+                failed.join(" ")
+            );
+        } else if count > 0 {
+            info!(logger = LOGGER, "Successfully processed all {count} ImageUpdater CRs");
+        }
         debug!(
-            logger = "warmup-cache",
+            logger = LOGGER,
             "Readiness state set to 'true'. Controller can now start reconciling."
         );
-        info!(logger = "warmup-cache", "Finished cache warm-up.");
+        info!(logger = LOGGER, "Finished cache warm-up.");
+    }
+
+    /// A dry pass of one unit, or why it failed as a whole.
+    async fn warm_up_for(&self, unit: &Unit) -> Result<(), String> {
+        let AppName { namespace, name } = unit.name();
+        let at = (tracing::field::display(&namespace), tracing::field::display(&name));
+        debug!(
+            logger = LOGGER,
+            imageUpdater_namespace = at.0,
+            imageUpdater_name = at.1,
+            "Processing CR"
+        );
+        let pass = std::panic::AssertUnwindSafe(self.dry_pass(unit)).catch_unwind().await;
+        let failure = match pass {
+            Ok(report) => report.failed_updaters.into_iter().next().map(|(_, text)| text),
+            Err(_) => Some("the pass panicked".to_owned()),
+        };
+        if let Some(text) = failure {
+            error!(
+                logger = LOGGER,
+                imageUpdater_namespace = at.0,
+                imageUpdater_name = at.1,
+                "Failed to process ImageUpdater CR: {text}"
+            );
+            return Err(text);
+        }
+        info!(
+            logger = LOGGER,
+            imageUpdater_namespace = at.0,
+            imageUpdater_name = at.1,
+            "Successfully processed ImageUpdater CR"
+        );
+        Ok(())
     }
 
     fn units(&self) -> Vec<Unit> {

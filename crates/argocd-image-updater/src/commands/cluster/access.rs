@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use aiu_controller::cluster::api::ApiError;
 use aiu_web::{Access, Ask};
 use futures::FutureExt as _;
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, UserInfo};
@@ -37,7 +38,7 @@ async fn access(client: Client, token: SecretString) -> Result<Access, String> {
     let review = reviews
         .create(&PostParams::default(), &question)
         .await
-        .map_err(|error| format!("subjectaccessreviews: {error}"))?;
+        .map_err(|error| refused(&error, "subjectaccessreviews.authorization.k8s.io"))?;
     let is_allowed = review.status.is_some_and(|status| status.allowed);
     Ok(if is_allowed { Access::Granted } else { Access::Denied { user: name } })
 }
@@ -52,7 +53,12 @@ async fn holder(client: &Client, token: &SecretString) -> Result<Option<UserInfo
     let review = reviews
         .create(&PostParams::default(), &question)
         .await
-        .map_err(|error| format!("tokenreviews: {error}"))?;
+        .map_err(|error| refused(&error, "tokenreviews.authentication.k8s.io"))?;
     let status = review.status.unwrap_or_default();
     Ok(status.user.filter(|_| status.authenticated == Some(true)))
+}
+
+/// Why a question was not answered, and which right it takes.
+fn refused(error: &kube::Error, resource: &str) -> String {
+    ApiError::of(error, "create", resource, resource).to_string()
 }
