@@ -313,3 +313,6 @@ impl WriteBackConfig {
         Self { method: self.method.clone().or_else(|| general.method.clone()), git_config: git }
     }
 }
+
+#[cfg(test)]
+mod tests;

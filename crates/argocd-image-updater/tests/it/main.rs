@@ -32,6 +32,8 @@ mod repeated;
 #[cfg(test)]
 mod reports;
 #[cfg(test)]
+mod rows;
+#[cfg(test)]
 mod scale;
 #[cfg(test)]
 mod scenarios;
