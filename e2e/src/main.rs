@@ -38,6 +38,8 @@ usage: cargo xtask e2e [OPTIONS]
   --oracle-only   compare ours with the Go libraries alone, without peers and program
   --only WORDS    run the cases alone whose name contains these words
   --program FILE  test this binary, such as a release, instead of building one
+  --bench NAME    measure m1, m5 or m6 against the API server instead; limits of time and memory hold
+                  for a release build, which --program names
   --keep          leave the temporary folder in place, and say where it is
 
 environment:
@@ -60,6 +62,7 @@ struct Options {
     what: What,
     only: Option<String>,
     program: Option<PathBuf>,
+    bench: Option<String>,
     keep: bool,
 }
 
@@ -87,6 +90,9 @@ fn run() -> Result<()> {
             "--program" => {
                 let file = arguments.next().context("--program wants a file")?;
                 options.program = Some(file.into());
+            }
+            "--bench" => {
+                options.bench = Some(arguments.next().context("--bench wants a name")?);
             }
             "--keep" => options.keep = true,
             "--help" | "-h" => {
@@ -138,6 +144,9 @@ async fn run_cases(options: Options, program: Option<Program>) -> Result<()> {
     let world = World { folder: folder.path().to_owned(), peers, program, oracle };
     if options.what == What::ArgoCd {
         return judge(&cases::run_argo_cd(&world).await?);
+    }
+    if let Some(name) = &options.bench {
+        return cases::bench::run(&world, name, options.program.is_some()).await;
     }
     judge(&cases::run_all(&world, options.only).await)
 }

@@ -87,6 +87,11 @@ impl Process {
             .with_context(|| format!("cannot send a signal to {}", self.name))
     }
 
+    /// Its number, for those who want to know more of it.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// How it ended, if it has.
     pub(crate) fn status(&mut self) -> Result<Option<ExitStatus>> {
         self.child.try_wait().with_context(|| format!("cannot ask how {} fares", self.name))

@@ -70,12 +70,8 @@ impl Program {
         Ok(Run { code: status.code(), said: process.said() })
     }
 
-    /// As [`Self::run`], without waiting for its end.
-    pub(crate) fn start(&self, run: &str, arguments: &[&str], folder: &Path) -> Result<Process> {
-        self.start_in(run, arguments, folder, &[])
-    }
-
-    fn start_in(
+    /// As [`Self::run_in`], without waiting for its end.
+    pub(crate) fn start_in(
         &self,
         run: &str,
         arguments: &[&str],
@@ -84,8 +80,8 @@ impl Program {
     ) -> Result<Process> {
         let mut command = Command::new(&self.path);
         command.args(arguments).current_dir(folder).env_clear().env("HOME", folder);
-        command.envs(variables.iter().copied());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.envs(variables.iter().copied());
         Process::start(run, &mut command, folder)
     }
 }

@@ -68,7 +68,7 @@ pub(super) async fn tools(world: &World) -> Result<()> {
 }
 
 /// A folder with the links that the Dockerfile makes.
-fn link_tools(folder: &Path) -> Result<PathBuf> {
+pub(super) fn link_tools(folder: &Path) -> Result<PathBuf> {
     let text = read(Path::new(ROOT), "Dockerfile")?;
     let (_, rest) = text.split_once("for tool in ").context("the Dockerfile links no tools")?;
     let (tools, _) = rest.split_once(';').context("a loop has an end")?;

@@ -3,6 +3,7 @@
 
 mod admission;
 mod argo_cd;
+pub(crate) mod bench;
 mod clouds;
 mod controller;
 mod folder;

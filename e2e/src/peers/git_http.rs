@@ -72,6 +72,11 @@ impl GitHttp {
         Ok(format!("{}/{name}", self.url))
     }
 
+    /// The base of its URLs, without a slash at the end.
+    pub(crate) fn base(&self) -> &str {
+        &self.url
+    }
+
     /// Where a repository stands on disk, to look at what was pushed.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.repositories.join(name)

@@ -115,6 +115,11 @@ impl ApiServer {
             .await
     }
 
+    /// A client that trusts its certificate, and is nobody yet.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
     /// The base of its API, without a slash at the end.
     pub(crate) fn url(&self) -> String {
         format!("https://{}", self.address)

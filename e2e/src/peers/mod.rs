@@ -2,6 +2,7 @@
 //! that runs in production, with the least configuration that works.
 
 pub(crate) mod argo_cd;
+mod between;
 mod clouds;
 pub(crate) mod contender;
 mod git_http;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 pub(crate) use argo_cd::ArgoCd;
+pub(crate) use between::Between;
 pub(crate) use clouds::{ACCOUNT, Clouds, REGION};
 use git_http::GitHttp;
 pub(crate) use git_http::{GitHttps, PASSWORD, USER};

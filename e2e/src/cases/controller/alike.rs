@@ -5,6 +5,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::super::{World, same};
+use super::commits;
 use super::stage::Stage;
 use crate::files::{read, subfolder, write};
 use crate::git::git;
@@ -155,12 +156,6 @@ pub(super) async fn folder_and_server(world: &World, program: &Program) -> Resul
 /// A repository with the job's kustomization; its name and URL.
 async fn repository(stage: &Stage<'_>, name: &str) -> Result<(String, String)> {
     let file = format!("{name}.git");
-    let url = stage.world.peers.git.create(&file).await?;
-    git(&stage.folder, &["clone", "--quiet", &url, name]).await?;
-    let clone = stage.folder.join(name);
-    write(&clone, "job/kustomization.yaml", KUSTOMIZATION)?;
-    git(&clone, &["add", "--all"]).await?;
-    git(&clone, &["commit", "--quiet", "--message", "job: first version"]).await?;
-    git(&clone, &["push", "--quiet", "origin", "HEAD:main"]).await?;
+    let url = commits::repository(stage, name, "job/kustomization.yaml", KUSTOMIZATION).await?;
     Ok((file, url))
 }

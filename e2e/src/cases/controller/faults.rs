@@ -115,7 +115,7 @@ pub(super) async fn server_away(world: &World, program: &Program) -> Result<()> 
 }
 
 /// Lets the controller have leases in its namespace, as the install manifests do in its own.
-async fn may_lead(stage: &Stage<'_>) -> Result<()> {
+pub(super) async fn may_lead(stage: &Stage<'_>) -> Result<()> {
     let role = concat!(env!("CARGO_MANIFEST_DIR"), "/../config/rbac/leader_election_role.yaml");
     let server = &stage.world.peers.kubernetes;
     server.kubectl_do(&["apply", "-n", stage.namespace, "-f", role]).await?;

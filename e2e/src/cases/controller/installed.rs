@@ -7,8 +7,8 @@ use super::super::{World, manifests, same};
 use super::stage::{PREFIX, Stage};
 use crate::program::Program;
 
-const MANAGER: &str = "argocd-image-updater-manager-role";
-const CREDENTIALS: &str = "argocd-image-updater";
+pub(super) const MANAGER: &str = "argocd-image-updater-manager-role";
+pub(super) const CREDENTIALS: &str = "argocd-image-updater";
 
 /// Row M-14 of spec 24 §1.3, and what scenario S0.1 of 00 must show: one cycle by default settings,
 /// with patch, status, event and lease, in which nothing is forbidden.
@@ -115,7 +115,7 @@ pub(super) async fn each_right_is_needed(world: &World, program: &Program) -> Re
 }
 
 /// Rules that lack one verb on one resource.
-fn without(rules: &Value, resource: &str, verb: &str) -> Result<Value> {
+pub(super) fn without(rules: &Value, resource: &str, verb: &str) -> Result<Value> {
     let mut rules = rules.as_array().context("a role has rules")?.clone();
     let concerns = |rule: &Value| {
         rule["resources"].as_array().is_some_and(|list| list.iter().any(|name| name == resource))

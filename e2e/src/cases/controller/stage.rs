@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const ARGO_CD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/argo-cd.yaml");
 
 /// The prefix of annotations.
-pub(super) const PREFIX: &str = "argocd-image-updater.argoproj.io";
+pub(in crate::cases) const PREFIX: &str = "argocd-image-updater.argoproj.io";
 
 /// A namespace of its own for one case.
 pub(in crate::cases) struct Stage<'w> {
@@ -39,7 +39,7 @@ pub(in crate::cases) struct Stage<'w> {
 
 impl<'w> Stage<'w> {
     /// A namespace where the controller may do what the install manifests allow.
-    pub(super) async fn prepare(
+    pub(in crate::cases) async fn prepare(
         world: &'w World,
         program: &'w Program,
         namespace: &'static str,
@@ -103,21 +103,24 @@ impl<'w> Stage<'w> {
         let kubeconfig = self.world.peers.kubernetes.kubeconfig(CONTROLLER);
         let kubeconfig = kubeconfig.display().to_string();
         let namespace = self.namespace;
-        #[rustfmt::skip]
-        let words = [
-            "run", "--kubeconfig", &kubeconfig, "--watch-namespaces", namespace,
-            "--argocd-namespace", namespace, "--health-probe-bind-address", "0",
-            "--registries-conf-path", "registries.conf", "--cache-dir", "cache",
+        let usual = [
+            ("--kubeconfig", &*kubeconfig),
+            ("--watch-namespaces", namespace),
+            ("--argocd-namespace", namespace),
+            ("--health-probe-bind-address", "0"),
+            ("--registries-conf-path", "registries.conf"),
+            ("--cache-dir", "cache"),
+            ("--leader-election", "false"),
+            ("--loglevel", "debug"),
         ];
-        let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-        if !more.iter().any(|word| word.starts_with("--leader-election")) {
-            words.push("--leader-election=false".to_owned());
-        }
-        if !more.contains(&"--loglevel") {
-            words.extend(["--loglevel", "debug"].map(str::to_owned));
-        }
-        words.extend(more.iter().map(|word| (*word).to_owned()));
-        words
+        let is_given = |flag: &str| {
+            let of = |word: &str| word == flag || word.starts_with(&format!("{flag}="));
+            more.iter().any(|word| of(word))
+        };
+        let usual = usual.into_iter().filter(|(flag, _)| !is_given(flag));
+        let usual = usual.map(|(flag, value)| format!("{flag}={value}"));
+        let more = more.iter().map(|word| (*word).to_owned());
+        std::iter::once("run".to_owned()).chain(usual).chain(more).collect()
     }
 
     /// One pass over everything; what was said.
@@ -137,9 +140,19 @@ impl<'w> Stage<'w> {
 
     /// The controller, until the value is dropped.
     pub(in crate::cases) fn start(&self, name: &str, more: &[&str]) -> Result<Process> {
+        self.start_in(name, more, &[])
+    }
+
+    /// The controller with these variables.
+    pub(super) fn start_in(
+        &self,
+        name: &str,
+        more: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<Process> {
         let words = self.arguments(more);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        self.program.start(name, &words, &self.folder)
+        self.program.start_in(name, &words, &self.folder, variables)
     }
 
     /// Waits until the question is answered with yes, or the process ends.
@@ -205,6 +218,14 @@ impl<'w> Stage<'w> {
             "metadata": {"name": name}, "spec": spec,
         });
         self.world.peers.kubernetes.create(&self.updater(""), &object).await.map(drop)
+    }
+
+    /// Applies YAML to the namespace, as users do.
+    pub(super) async fn apply(&self, text: &str) -> Result<()> {
+        let apply = ["apply", "--server-side", "-n", self.namespace, "-f", "-"];
+        let printed = self.world.peers.kubernetes.kubectl_fed(&apply, text).await?;
+        ensure!(printed.success, "{}\n{text}", printed.stderr);
+        Ok(())
     }
 
     /// The image that an Application's spec names first.
@@ -286,7 +307,7 @@ pub(in crate::cases) struct Asked(BTreeMap<String, usize>);
 
 impl Asked {
     /// What came after an earlier count.
-    pub(super) fn since(&self, before: &Self) -> Self {
+    pub(in crate::cases) fn since(&self, before: &Self) -> Self {
         let more = self.0.iter().map(|(line, count)| {
             (line.clone(), count - before.0.get(line).copied().unwrap_or_default())
         });
@@ -299,7 +320,7 @@ impl Asked {
     }
 
     /// All but watches and leases, as lines.
-    pub(super) fn shown(&self) -> String {
+    pub(in crate::cases) fn shown(&self) -> String {
         let counted = self.0.iter().filter(|(line, _)| !line.starts_with("watch "));
         let lines = counted.map(|(line, count)| format!("{count} {line}"));
         lines.collect::<Vec<_>>().join("\n")
