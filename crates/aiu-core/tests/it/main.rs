@@ -7,6 +7,8 @@ mod choice;
 #[cfg(test)]
 mod edit;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod laws;
 #[cfg(test)]
 mod rows;

@@ -9,6 +9,10 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, options};
 use super::super::{EditError, Problem};
 use super::tree::{Document, Kind, Node, NodeId, Place, Properties, Style, Tag, Tree};
 
+/// Longest text that is read, in bytes. Files of charts have kilobytes, and a tree takes many times
+/// its text.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
 /// More nodes than any file written by hand or by a tool has, few enough to keep in memory.
 const MAX_NODES: u32 = 4_000_000;
 
@@ -17,8 +21,13 @@ const SMALL: usize = 8;
 
 impl<'t> Tree<'t> {
     /// Parses the whole text. Time and memory are linear in its length: nesting beyond 255
-    /// levels and more than four million values are refused, aliases are not expanded.
+    /// levels, more than four million values and more than 64 MiB are refused, aliases are not
+    /// expanded.
     pub(in crate::edit) fn parse(text: &'t str) -> Result<Self, EditError> {
+        if text.len() > MAX_BYTES {
+            let cause = format!("{} bytes, at most {MAX_BYTES} are read", text.len());
+            return Err(EditError::unreadable(cause, None));
+        }
         #[cfg(test)]
         {
             super::PARSED.set(super::PARSED.get() + 1);
