@@ -446,8 +446,7 @@ impl OneApplication<'_> {
                     fix: "write platforms as os/arch or os/arch/variant, such as linux/arm64"
                         .into(),
                 });
-                // A platform that nothing is built for: what was asked for is not guessed.
-                Platform { os: text.clone(), architecture: String::new(), variant: None }
+                error.never()
             })
         });
         parsed.collect()

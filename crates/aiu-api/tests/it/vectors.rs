@@ -1,9 +1,14 @@
-//! The answers of the reference program on write-back settings; the README beside the file
-//! tells how to read it.
+//! The answers of the reference program on annotations, levels and write-back settings; the README
+//! beside the file tells how to read it.
 
-use aiu_api::image_updater::WriteBackConfig;
+use std::collections::BTreeMap;
+
+use aiu_api::annotations;
+use aiu_api::image_updater::{CommonUpdateSettings, WriteBackConfig};
 use aiu_api::write_back::{GitWriteBack, TargetSetting, WriteBack, parse, target_path};
 use aiu_core::batch::AppName;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// The cases of one kind: id, input, the right answer.
@@ -20,17 +25,57 @@ fn cases(kind: &str) -> Vec<(String, Value, Value)> {
     cases
 }
 
+/// Merges the levels of every case of a kind, the most specific one last.
+fn merges<T: DeserializeOwned + Serialize + Default>(kind: &str, over: impl Fn(&T, &T) -> T) {
+    for (id, input, right) in cases(kind) {
+        let levels: Vec<Option<T>> = serde_json::from_value(input["levels"].clone()).unwrap();
+        let merged = levels.iter().flatten().fold(T::default(), |general, own| over(own, &general));
+        let mut merged = serde_json::to_value(&merged).unwrap();
+        // A list that was set to nothing is not printed by the reference.
+        merged.as_object_mut().unwrap().retain(|_, value| *value != json!([]));
+        assert_eq!(merged, right["merged"], "{id}: {input}");
+    }
+}
+
 #[test]
 fn levels_are_merged_field_by_field() {
-    for (id, input, right) in cases("merge_write_back") {
-        let levels = input["levels"].as_array().unwrap().iter();
-        let levels = levels
-            .map(|level| serde_json::from_value::<Option<WriteBackConfig>>(level.clone()).unwrap());
-        let merged = levels.fold(WriteBackConfig::default(), |general, own| match own {
-            Some(own) => own.over(&general),
-            None => general,
-        });
-        assert_eq!(serde_json::to_value(&merged).unwrap(), right["merged"], "{id}: {input}");
+    merges("merge_write_back", WriteBackConfig::over);
+    merges("merge_update_settings", CommonUpdateSettings::over);
+}
+
+/// What a key that is not set reads as; the reference says null where nothing is set.
+fn set(value: &Value) -> Value {
+    if value.is_null() { json!({}) } else { value.clone() }
+}
+
+/// An error anywhere stops the whole Application, in the reference too, and in its words up to
+/// what its library says.
+#[test]
+fn annotations_are_read_as_the_reference_does() {
+    let app = AppName { namespace: "argocd".into(), name: "my-app".into() };
+    for (id, input, right) in cases("annotations") {
+        let prefix = input["prefix"].as_str().unwrap();
+        let notes: BTreeMap<String, String> =
+            serde_json::from_value(input["annotations"].clone()).unwrap();
+        let notes = notes.into_iter().map(|(key, text)| (format!("{prefix}{key}"), text)).collect();
+        let told = ["images", "wide_settings"].map(|part| right[part]["error"].as_str());
+        let error = told.into_iter().flatten().next();
+        let error = error.and_then(|text| text.split(": strconv").next());
+        match (annotations::read(&app, &notes), error) {
+            (Ok(read), None) => {
+                let ours = json!([read.images, read.settings, read.write_back]);
+                let right = json!([
+                    right["images"],
+                    set(&right["wide_settings"]),
+                    set(&right["write_back"])
+                ]);
+                assert_eq!(ours, right, "{id}: {input}");
+            }
+            (Err(ours), Some(error)) => {
+                assert!(ours.to_string().starts_with(error), "{id}: {ours}, wanted {error}");
+            }
+            (ours, error) => panic!("{id}: {input}: {ours:?}, wanted {error:?}"),
+        }
     }
 }
 

@@ -17,6 +17,14 @@ pub struct Platform {
 #[error("could not parse platform identifier '{0}': invalid format")]
 pub struct InvalidPlatform(pub String);
 
+impl InvalidPlatform {
+    /// A platform that nothing is built for, in place of the one that could not be read: what was
+    /// asked for is not guessed (spec 10 §8.3).
+    pub fn never(&self) -> Platform {
+        Platform { os: self.0.clone(), architecture: String::new(), variant: None }
+    }
+}
+
 impl Platform {
     /// Whether an image for this platform will do for someone who wants one of `wanted`; an
     /// empty list wants any (spec 10 §8.3).

@@ -1,3 +1,5 @@
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use super::*;
 use crate::image::{ConfiguredImage, Tag};
 use crate::report::Severity;
@@ -150,6 +152,28 @@ fn equal_words_make_equal_policies() {
     ];
     for other in others {
         assert_ne!(one, other);
+    }
+}
+
+/// A filter is what was written, whether it has been used or not.
+#[test]
+fn filters_compare_hash_and_print_by_their_texts() {
+    let hash = |filter: &TagFilter| {
+        let mut hasher = DefaultHasher::new();
+        filter.hash(&mut hasher);
+        hasher.finish()
+    };
+    let [fresh, used] =
+        [" regexp:^1 ", "regexp:^1"].map(|allow| TagFilter::new(Some(allow), ["["]));
+    assert!(used.judge(&"1".parse().unwrap()).is_ok());
+    assert!(used.is_compiled() && !fresh.is_compiled());
+    assert_eq!((&fresh, hash(&fresh)), (&used, hash(&used)));
+    let printed = r#"TagFilter { allow: Some("regexp:^1"), ignore: ["["] }"#;
+    assert_eq!([&fresh, &used].map(|filter| format!("{filter:?}")), [printed; 2]);
+    let other = TagFilter::new(Some("regexp:^2"), ["["]);
+    assert!(fresh != other && hash(&fresh) != hash(&other));
+    for all in [None, Some(""), Some(" any "), Some("ANY")] {
+        assert_eq!(TagFilter::new(all, []), TagFilter::new(None, []));
     }
 }
 

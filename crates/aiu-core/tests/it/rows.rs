@@ -1,6 +1,8 @@
 //! The rows of the specification's chapter on images and tags, by their numbers, as they stand
 //! there; where a row's fault is not reproduced, with what is right (docs/design/conformance-choosing.md).
 
+mod choosing;
+
 use aiu_core::image::{ConfiguredImage, Tag};
 use aiu_core::policy::TagFilter;
 use aiu_core::version::{Version, VersionConstraint};

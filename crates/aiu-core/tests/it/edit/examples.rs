@@ -33,9 +33,23 @@ enum Expected {
 fn every_example_gives_its_bytes_and_nothing_when_asked_again() {
     let mut folders = folders();
     folders.sort();
-    assert!(folders.len() > 117, "the specification has 117 examples, and there are more");
+    assert_eq!(rows_without_folder(&folders), [""; 0], "the specification's examples are here");
     let failures: Vec<String> = folders.iter().filter_map(|folder| failure(folder)).collect();
     assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// H1 to H70, K71 to K103, A104 to A117, and B3-1 to B3-6, by the beginning of a folder's name. The
+/// seventh, an image that stands nowhere, is no edit but a scenario.
+fn rows_without_folder(folders: &[PathBuf]) -> Vec<String> {
+    let names: Vec<_> =
+        folders.iter().map(|folder| folder.file_name().unwrap().to_string_lossy()).collect();
+    let edits = (1..=117).map(|number| match number {
+        ..=70 => format!("H{number:02}-"),
+        71..=103 => format!("K{number}-"),
+        _ => format!("A{number}-"),
+    });
+    let manifests = (1..=6).map(|number| format!("B3-{number}-"));
+    edits.chain(manifests).filter(|row| !names.iter().any(|name| name.starts_with(row))).collect()
 }
 
 fn failure(folder: &Path) -> Option<String> {

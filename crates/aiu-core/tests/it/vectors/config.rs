@@ -1,6 +1,7 @@
-//! The registries file, which registry answers for an image, and where credentials are.
+//! The registries file, which registry answers for an image, where credentials are, and platforms.
 
-use aiu_core::image::ImageReference;
+use aiu_core::image::{ImageReference, InvalidPlatform, Platform};
+use aiu_core::policy::{DateSource, TagFilter, UpdatePolicy, UpdateStrategy};
 use aiu_core::registries::{
     CredentialPlace, CredentialSource, Entry, InvalidRegistries, Registries,
 };
@@ -14,6 +15,9 @@ pub(super) const ANSWERS: Answers = Answers {
         ("credential_source", Handler::new(credential_source)),
         ("secret_namespace", Handler::new(secret_namespace)),
         ("registry_endpoint", Handler::new(registry_endpoint).obeying(prefix_of_the_api_host)),
+        ("platform", Handler::new(platform)),
+        ("platform_keys", Handler::new(platform_keys)),
+        ("platform_wanted", Handler::new(platform_wanted)),
     ],
     deviations: &[],
 };
@@ -103,4 +107,34 @@ fn credential_source(case: &Case) -> Value {
 fn secret_namespace(case: &Case) -> Value {
     let source: CredentialSource = case.text("pull_secret").parse().expect("a good source");
     json!({ "registry_asked": source.is_within(case.text("application_namespace")) })
+}
+
+fn platform(case: &Case) -> Value {
+    match case.text("text").parse::<Platform>() {
+        Ok(Platform { os, architecture, variant }) => {
+            json!({ "os": os, "arch": architecture, "variant": variant.unwrap_or_default() })
+        }
+        Err(error) => json!({ "error": error.to_string() }),
+    }
+}
+
+/// The platforms that an image asks for, as its policy holds them.
+fn wanted(case: &Case) -> Vec<Platform> {
+    let texts = case.texts("platforms").into_iter();
+    let platforms =
+        texts.map(|text| text.parse().unwrap_or_else(|error: InvalidPlatform| error.never()));
+    let strategy = UpdateStrategy::NewestBuild(DateSource::ImageConfig);
+    UpdatePolicy::new(strategy, TagFilter::new(None, []), platforms.collect()).platforms
+}
+
+fn platform_keys(case: &Case) -> Value {
+    json!({ "keys": wanted(case).iter().map(ToString::to_string).collect::<Vec<_>>() })
+}
+
+fn platform_wanted(case: &Case) -> Value {
+    assert!(case.input["ignore_own_platform"] == true, "no case asks about the program's own");
+    let text = |field: &str| case.input["offered"][field].as_str().unwrap_or_default().to_owned();
+    let variant = Some(text("variant")).filter(|variant| !variant.is_empty());
+    let offered = Platform { os: text("os"), architecture: text("arch"), variant };
+    json!({ "wanted": offered.is_wanted(&wanted(case)) })
 }
