@@ -73,7 +73,7 @@ impl<'p> Site<'p> {
 
     /// A pass that is not waited for. What it told is read by [`Self::told`].
     pub(in crate::cases) fn begin_pass(&self, name: &str) -> Result<Process> {
-        self.program.start(name, &PASS, &self.folder)
+        self.program.start_in(name, &PASS, &self.folder, &[])
     }
 
     /// What a pass of this name told, which ended with this code.
