@@ -7,7 +7,9 @@ pub(crate) type Step = String;
 
 /// The documents of a text; `None` if the other parser does not read it.
 pub(crate) fn documents(text: &str) -> Option<Vec<Value>> {
-    serde_saphyr::from_multiple(text).ok()
+    // Its own limit is 64 levels; keys of so many parts may be made below what is there.
+    let budget = serde_saphyr::budget! { max_depth: 400 };
+    serde_saphyr::from_multiple_with_options(text, serde_saphyr::options! { budget: budget }).ok()
 }
 
 /// The path of each place where the two differ; the first step is the document.

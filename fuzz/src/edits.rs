@@ -81,7 +81,10 @@ fn is_odd(wish: &Wish, others: &[Wish]) -> bool {
     });
     let is_named = matches!(keys, Keys::Kustomize { name: Some(_) });
     let same_entry = |other: &Wish| {
-        other.image.repository.path() == repository.path() || (is_named && other.keys == *keys)
+        other.image.repository.path() == repository.path()
+            || (is_named && other.keys == *keys)
+            || is_called(keys, &other.image)
+            || is_called(&other.keys, &wish.image)
     };
     let digest = tag.as_ref().and_then(TagRef::pinned_digest);
     overlaps
@@ -89,6 +92,11 @@ fn is_odd(wish: &Wish, others: &[Wish]) -> bool {
         || !digest.is_none_or(Digest::is_well_formed)
         || repository.irregularity().is_some()
         || is_taken_for_a_host(repository)
+}
+
+/// Whether a wish under a kustomize name takes the place of this image.
+fn is_called(keys: &Keys, image: &ImageReference) -> bool {
+    matches!(keys, Keys::Kustomize { name: Some(name) } if name.parse().as_ref() == Ok(&image.repository))
 }
 
 /// Whether one path is the other, or leads there.
