@@ -1,50 +1,54 @@
-//! A certificate authority of a run's own, and the certificates that it signs, made by OpenSSL.
+//! An authority of nobody's, and the certificates that it gives.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context, Result};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
-use crate::files::read;
-use crate::{packages, tool};
+use crate::files::write;
 
-const NEW_KEY: [&str; 7] =
-    ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"];
-
-/// An authority that nobody trusts who is not told to.
+/// Signs certificates. Nobody trusts it who is not told to.
 pub(crate) struct Authority {
-    folder: PathBuf,
+    issuer: Issuer<'static, KeyPair>,
+    /// Its certificate, as text.
+    pub(crate) pem: String,
 }
 
 impl Authority {
-    /// Makes its key and certificate in the folder.
-    pub(crate) async fn make(folder: &Path) -> Result<Self> {
-        let authority = Self { folder: folder.to_owned() };
-        let files = ["-keyout", "authority.key", "-out", "authority.crt"];
-        let name = ["-days", "2", "-subj", "/CN=authority of a test run"];
-        authority.openssl(&[&NEW_KEY[..], &files, &name].concat()).await?;
-        Ok(authority)
+    pub(crate) fn new(name: &str) -> Result<Self> {
+        let key = KeyPair::generate().context("cannot make a key")?;
+        let mut parameters = named(name, Vec::new())?;
+        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = parameters.self_signed(&key).context("cannot sign a certificate")?;
+        let pem = pem("CERTIFICATE", certificate.der());
+        Ok(Self { issuer: Issuer::new(parameters, key), pem })
     }
 
-    /// Its certificate, as text.
-    pub(crate) fn certificate(&self) -> Result<String> {
-        read(&self.folder, "authority.crt")
+    /// Writes `NAME.crt` and `NAME.key` of a server on loopback into the folder.
+    pub(crate) fn server(&self, name: &str, folder: &Path) -> Result<[PathBuf; 2]> {
+        let key = KeyPair::generate().context("cannot make a key")?;
+        let certificate = named(name, ["127.0.0.1", "localhost"].map(str::to_owned).to_vec())?
+            .signed_by(&key, &self.issuer)
+            .context("cannot sign a certificate")?;
+        let files = [format!("{name}.crt"), format!("{name}.key")];
+        write(folder, &files[0], &pem("CERTIFICATE", certificate.der()))?;
+        write(folder, &files[1], &pem("PRIVATE KEY", &key.serialize_der()))?;
+        Ok(files.map(|file| folder.join(file)))
     }
+}
 
-    /// Makes a key and a certificate for loopback; their files.
-    pub(crate) async fn sign(&self, name: &str) -> Result<(PathBuf, PathBuf)> {
-        let (key, certificate) = (format!("{name}.key"), format!("{name}.crt"));
-        let files = ["-keyout", &key, "-out", &certificate];
-        let signed = ["-CA", "authority.crt", "-CAkey", "authority.key", "-days", "2"];
-        let whom =
-            ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-        let limits = ["-addext", "basicConstraints=critical,CA:FALSE"];
-        self.openssl(&[&NEW_KEY[..], &files, &signed, &whom, &limits].concat()).await?;
-        Ok((self.folder.join(key), self.folder.join(certificate)))
-    }
+fn named(name: &str, hosts: Vec<String>) -> Result<CertificateParams> {
+    let mut parameters = CertificateParams::new(hosts).context("not the name of a host")?;
+    parameters.distinguished_name.push(DnType::CommonName, name);
+    Ok(parameters)
+}
 
-    async fn openssl(&self, arguments: &[&str]) -> Result<()> {
-        let openssl = packages::program("openssl")?;
-        tool::output(openssl, arguments, &self.folder, &[]).await.context("no certificate")?;
-        Ok(())
-    }
+/// The text form of what these bytes are.
+pub(crate) fn pem(kind: &str, bytes: &[u8]) -> String {
+    let text = STANDARD.encode(bytes);
+    let lines = text.as_bytes().chunks(64).map(String::from_utf8_lossy);
+    let lines: String = lines.map(|line| [&line, "\n"].concat()).collect();
+    format!("-----BEGIN {kind}-----\n{lines}-----END {kind}-----\n")
 }

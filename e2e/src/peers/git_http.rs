@@ -93,8 +93,8 @@ impl GitHttp {
 impl GitHttps {
     pub(crate) async fn start(folder: &Path) -> Result<Self> {
         let mut ports = Ports::default();
-        let authority = Authority::make(folder).await?;
-        let (key, certificate) = authority.sign("server").await?;
+        let authority = Authority::new("authority of a test run")?;
+        let [certificate, key] = authority.server("server", folder)?;
         let users = USERS.map(|user| format!("{user}:{{PLAIN}}{PASSWORD}\n"));
         write(folder, "users", &users.concat())?;
         let address = format!("127.0.0.1:{}", ports.free()?);
@@ -121,8 +121,8 @@ impl GitHttps {
     }
 
     /// The certificate that vouches for the server.
-    pub(crate) fn authority(&self) -> Result<String> {
-        self.authority.certificate()
+    pub(crate) fn authority(&self) -> &str {
+        &self.authority.pem
     }
 
     pub(crate) fn watch(&self) -> &Watch {

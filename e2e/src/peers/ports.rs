@@ -11,6 +11,8 @@ use anyhow::{Context, Result};
 
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
+/// More ports than a run takes, and prime, so that it leads to every place.
+const STRIDE: u32 = 503;
 
 /// Hands out free ports, none twice.
 pub(super) struct Ports {
@@ -18,9 +20,11 @@ pub(super) struct Ports {
 }
 
 impl Default for Ports {
-    /// Begins at a place that depends on the process, so that two runs seldom meet.
+    /// Begins at a place that depends on the process, far from those of its neighbours: of two runs
+    /// started together, neither takes what the other has seen free.
     fn default() -> Self {
-        let start = FIRST + u16::try_from(std::process::id() % u32::from(COUNT)).unwrap_or(0);
+        let place = std::process::id().wrapping_mul(STRIDE) % u32::from(COUNT);
+        let start = FIRST + u16::try_from(place).unwrap_or(0);
         Self { candidates: (start..FIRST + COUNT).chain(FIRST..start) }
     }
 }

@@ -62,11 +62,11 @@ pub(super) async fn over_tls(given: &Given<'_>) -> Result<()> {
     stage.was_seen("git-remote-http")?;
 
     stage.secret("repository", &login(PASSWORD))?;
-    stage.config_map("argocd-tls-certs-cm", "elsewhere.example.com", &given.https.authority()?)?;
+    stage.config_map("argocd-tls-certs-cm", "elsewhere.example.com", given.https.authority())?;
     stage.pass(1, &[]).await?.has(&["GitUnreachable", "certificate"])?;
     remote.unchanged("main", &tip).await?;
 
-    stage.config_map("argocd-tls-certs-cm", "127.0.0.1", &given.https.authority()?)?;
+    stage.config_map("argocd-tls-certs-cm", "127.0.0.1", given.https.authority())?;
     stage.pass(0, &[]).await?.has(&["1.1.0 updated"])?;
     stage.was_seen("git-remote-http")?;
     remote.one_commit("main", &tip, "p/kustomization.yaml").await?;

@@ -3,8 +3,9 @@
 use anyhow::Result;
 
 use super::{Stand, application};
+use crate::authority::Authority;
 use crate::files::write;
-use crate::peers::registries::{Authority, Guarded};
+use crate::peers::registries::Guarded;
 
 pub(super) async fn trust(stand: &Stand<'_>) -> Result<()> {
     stand.push("tls/web", &["1.0.0", "1.1.0"]).await?;

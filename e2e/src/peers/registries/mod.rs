@@ -2,7 +2,6 @@
 //! tells by its own log what the program asked.
 
 mod access_log;
-mod certificates;
 mod cosign;
 mod distribution;
 mod faults;
@@ -17,7 +16,6 @@ use anyhow::Result;
 use tokio::net::TcpStream;
 
 pub(crate) use access_log::{AccessLog, Asked};
-pub(crate) use certificates::Authority;
 pub(crate) use cosign::Cosign;
 pub(crate) use distribution::distribution;
 pub(crate) use faults::{Fault, Faults};

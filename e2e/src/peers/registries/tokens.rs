@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use super::certificates::pem;
 use super::listener::{Listener, read_head};
+use crate::authority::pem;
 use crate::files::write;
 
 const SERVICE: &str = "e2e";
