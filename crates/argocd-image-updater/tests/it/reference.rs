@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Words in the places of reasons that are none: kinds of YAML nodes in the reference's own
 /// error texts, types of objects, operators of label selectors, and fields of templates.
-const OTHER_WORDS: [&str; 27] = [
+const OTHER_WORDS: [&str; 28] = [
     "CosignKey",
     "BranchKey",
     "AppChanges",
@@ -22,6 +22,8 @@ const OTHER_WORDS: [&str; 27] = [
     "ImageUpdater",
     "DoesNotExist",
     "NotIn",
+    // A type, in its debug form.
+    "TagFilter",
     // Of Amazon's protocols and files.
     "AccessKeyId",
     "EcsContainer",
