@@ -113,10 +113,8 @@ impl<'w> Stage<'w> {
             ("--leader-election", "false"),
             ("--loglevel", "debug"),
         ];
-        let is_given = |flag: &str| {
-            let of = |word: &str| word == flag || word.starts_with(&format!("{flag}="));
-            more.iter().any(|word| of(word))
-        };
+        // Who names the election's namespace wants an election.
+        let is_given = |flag: &str| more.iter().any(|word| word.starts_with(flag));
         let usual = usual.into_iter().filter(|(flag, _)| !is_given(flag));
         let usual = usual.map(|(flag, value)| format!("{flag}={value}"));
         let more = more.iter().map(|word| (*word).to_owned());
